@@ -1,0 +1,70 @@
+package meter
+
+// Bulk instructions are charged by the size of their operand, one check's worth per so many bytes or table entries, as
+// powers of two.
+const (
+	bulkBytesShift   = 6
+	bulkEntriesShift = 3
+)
+
+// checkCode returns the code inserted at function entries and loop headers. It leaves the operand stack alone:
+//
+//	counter = counter - 1
+//	if counter < 0 { refill() }
+func (m *rewriter) checkCode() []byte {
+	b := appendU32([]byte{opGlobalGet}, m.counter())
+	b = append(b, opI32Const, 1)
+	return m.appendCharge(b)
+}
+
+// appendCharge appends the rest of a check: the counter and what to subtract from it are on the stack.
+func (m *rewriter) appendCharge(b []byte) []byte {
+	g := m.counter()
+	b = append(b, opI32Sub, opGlobalSet)
+	b = appendU32(b, g)
+	b = append(b, opGlobalGet)
+	b = appendU32(b, g)
+	b = append(b, opI32Const, 0, opI32LtS, opIf, blockEmpty, opCall)
+	b = appendU32(b, m.refillFunc())
+	return append(b, opEnd)
+}
+
+// appendBulkCharge appends what goes before a bulk instruction, whose size operand is on top of the stack and stays
+// there: charge size >> shift. The result of the subtraction cannot wrap: the shift is at least 3, the counter at least
+// -(1 << 29), since a check that finds it below zero refills it.
+func (m *rewriter) appendBulkCharge(b []byte, local uint32, shift byte) []byte {
+	b = append(b, opLocalTee)
+	b = appendU32(b, local)
+	b = append(b, opGlobalGet)
+	b = appendU32(b, m.counter())
+	b = append(b, opLocalGet)
+	b = appendU32(b, local)
+	b = append(b, opI32Const, shift, opI32ShrU)
+	return m.appendCharge(b)
+}
+
+// refillBody is the body of the function that checks call:
+//
+//	counter = slice
+//	if tick() != 0 { trap }
+func (m *rewriter) refillBody() []byte {
+	b := []byte{0, opI32Const}
+	b = appendS32(b, m.opts.Slice)
+	b = append(b, opGlobalSet)
+	b = appendU32(b, m.counter())
+	b = append(b, opCall)
+	b = appendU32(b, m.tickFunc())
+	return append(b, opIf, blockEmpty, opUnreachable, opEnd, opEnd)
+}
+
+// replacementBody passes the parameters to an import and returns its results.
+func replacementBody(params, function uint32) []byte {
+	b := []byte{0}
+	for i := range params {
+		b = append(b, opLocalGet)
+		b = appendU32(b, i)
+	}
+	b = append(b, opCall)
+	b = appendU32(b, function)
+	return append(b, opEnd)
+}
