@@ -18,6 +18,8 @@ const HostAPIVersion = "1.0.0"
 
 // Manifest says what a plugin is, what it offers and what it asks for.
 type Manifest struct {
+	// SchemaURL is where an editor finds this schema. The host does not read it.
+	SchemaURL string `json:"$schema,omitempty" rule:"schemaURL"`
 	// ManifestVersion is the version of the manifest format: 1.
 	ManifestVersion int `json:"manifestVersion" rule:"manifestVersion"`
 	// ID names the plugin: lower-case words joined by dots, dashes or underscores. It owns the plugin's tools and namespaces.
