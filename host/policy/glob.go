@@ -28,12 +28,12 @@ type pattern struct {
 	index          int
 	prefix, suffix string   // before the first and after the last *
 	middle         []string // what has to follow in order between them
-	slow           bool     // there is a ?
+	slow           bool     // there is a ?, or no *
 }
 
 func newPattern(index int, text string) pattern {
 	parts := strings.Split(text, "*")
-	if strings.Contains(text, "?") {
+	if len(parts) == 1 || strings.Contains(text, "?") {
 		return pattern{index: index, slow: true}
 	}
 	return pattern{index: index, prefix: parts[0], middle: parts[1 : len(parts)-1], suffix: parts[len(parts)-1]}
