@@ -57,11 +57,11 @@ func NewEntry(tool Tool) (*Entry, error) {
 	if trusted {
 		e.input = inputHint(input)
 		if tool.InputSchema != nil {
-			e.inputContract = &contract{document: input}
+			e.inputContract = &contract{raw: tool.InputSchema}
 		}
 		if tool.OutputSchema != nil {
 			e.output, _ = outputHint(output)
-			e.outputContract = &contract{document: output}
+			e.outputContract = &contract{raw: tool.OutputSchema}
 		}
 		e.row = indexRow(e)
 		e.rowLength = utf16Len(e.row)
@@ -124,8 +124,7 @@ func (e *Entry) schema(what string, raw *json.RawMessage, decode bool) (any, err
 	if len(*raw) > MaxSchemaBytes {
 		return nil, refuse("is larger than 256 KiB")
 	}
-	max := shape{MaxSchemaDepth, MaxSchemaValues}
-	if err := max.scan(*raw); err != nil {
+	if _, err := schemaLimits.scan(*raw); err != nil {
 		return nil, refuse(err.Error())
 	}
 	var copied bytes.Buffer
@@ -136,7 +135,7 @@ func (e *Entry) schema(what string, raw *json.RawMessage, decode bool) (any, err
 	if !decode {
 		return nil, nil
 	}
-	doc, err := max.decode(*raw)
+	doc, _, err := schemaLimits.decode(*raw)
 	if err != nil {
 		return nil, refuse(err.Error())
 	}

@@ -38,33 +38,34 @@ var errJSON = errors.New("is not valid JSON")
 type shape struct{ depth, values int }
 
 // decode checks data against the bounds before anything is allocated for it,
-// then decodes it with numbers kept as text. Errors never quote the document.
-func (max shape) decode(data []byte) (any, error) {
-	if err := max.scan(data); err != nil {
-		return nil, err
+// then decodes it with numbers kept as text, and returns the number of values
+// in it. Errors never quote the document.
+func (max shape) decode(data []byte) (doc any, values int, err error) {
+	if values, err = max.scan(data); err != nil {
+		return nil, 0, err
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.UseNumber()
-	var doc any
 	if err := dec.Decode(&doc); err != nil {
-		return nil, errJSON
+		return nil, 0, errJSON
 	}
-	return doc, nil
+	return doc, values, nil
 }
 
-// scan walks over data once. It relies on json.Valid for the grammar.
-func (max shape) scan(data []byte) error {
+// scan walks over data once and counts the values in it. It relies on
+// json.Valid for the grammar.
+func (max shape) scan(data []byte) (values int, err error) {
 	if !json.Valid(data) {
-		return errJSON
+		return 0, errJSON
 	}
-	depth, values := 0, 0
+	depth := 0
 	for i := 0; i < len(data); {
 		switch c := data[i]; {
 		case c == '{' || c == '[':
 			depth++
 			values++
 			if depth > max.depth {
-				return fmt.Errorf("is nested more than %d levels deep", max.depth)
+				return 0, fmt.Errorf("is nested more than %d levels deep", max.depth)
 			}
 			i++
 		case c == '}' || c == ']':
@@ -77,7 +78,7 @@ func (max shape) scan(data []byte) error {
 			values++
 			end := skipNumber(data, i)
 			if !numberFits(data[i:end]) {
-				return errors.New("holds a number out of range")
+				return 0, errors.New("holds a number out of range")
 			}
 			i = end
 		case c == 't' || c == 'f' || c == 'n':
@@ -88,10 +89,10 @@ func (max shape) scan(data []byte) error {
 			i++
 		}
 		if values > max.values {
-			return fmt.Errorf("holds more than %d values", max.values)
+			return 0, fmt.Errorf("holds more than %d values", max.values)
 		}
 	}
-	return nil
+	return values, nil
 }
 
 func skipString(data []byte, i int) int {
