@@ -1,0 +1,117 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/tetratelabs/wazero"
+)
+
+// Options configure a [Runtime]. The zero value is usable.
+type Options struct {
+	// Logger gets what plugins write and what the runtime has to say. The default discards it.
+	Logger *slog.Logger
+	// CacheDir is where compiled modules are kept, for all processes of this user. It is created with mode 0700 when it does
+	// not exist; one that others can write to is an error, as they could put native code there. The default is
+	// chela/modules in the user's cache directory; when that cannot be used safely, modules are compiled every time.
+	CacheDir string
+	// Limits are those of every plugin, unless LoadOptions or the plugin's manifest say otherwise.
+	Limits Limits
+}
+
+// Runtime loads plugins and owns what they share. Its methods may be called concurrently.
+type Runtime struct {
+	logger *slog.Logger
+	limits Limits
+	cache  wazero.CompilationCache
+
+	loads sync.WaitGroup // compilations in progress, given up ones included
+
+	mu      sync.Mutex
+	plugins map[*Plugin]struct{}
+	closed  bool
+	once    sync.Once
+	err     error
+}
+
+// NewRuntime makes a runtime. opts may be nil. Close it after use.
+func NewRuntime(opts *Options) (*Runtime, error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if err := o.Limits.check(); err != nil {
+		return nil, fmt.Errorf("plugin runtime: %w", err)
+	}
+	cache, err := openCache(o.CacheDir)
+	var unsafe *unsafeDirError
+	switch {
+	case err == nil:
+	case o.CacheDir != "" && errors.As(err, &unsafe):
+		return nil, fmt.Errorf("plugin runtime: %w", err)
+	default:
+		o.Logger.Warn("compiled modules are not kept", slog.Any("error", err))
+		cache = wazero.NewCompilationCache()
+	}
+	return &Runtime{
+		logger: o.Logger, limits: o.Limits.over(DefaultLimits()), cache: cache, plugins: make(map[*Plugin]struct{}),
+	}, nil
+}
+
+// Close closes the plugins that are still open, as [Plugin.Close] does, then frees what they shared. Close may be called
+// more than once; later calls wait and get the same error.
+func (r *Runtime) Close(ctx context.Context) error {
+	r.once.Do(func() {
+		r.mu.Lock()
+		r.closed = true
+		open := slices.Collect(maps.Keys(r.plugins))
+		r.mu.Unlock()
+		errs := make([]error, len(open)+1)
+		var wg sync.WaitGroup
+		for i, p := range open {
+			wg.Go(func() { errs[i] = p.Close(ctx) })
+		}
+		wg.Wait()
+		r.loads.Wait()
+		// Compiled code lives in the cache: it goes last.
+		errs[len(open)] = r.cache.Close(context.WithoutCancel(ctx))
+		r.err = errors.Join(errs...)
+	})
+	return r.err
+}
+
+// keep registers a loaded plugin; false means that the runtime is closed.
+func (r *Runtime) keep(p *Plugin) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return false
+	}
+	r.plugins[p] = struct{}{}
+	return true
+}
+
+func (r *Runtime) forget(p *Plugin) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.plugins, p)
+}
+
+// beginLoad registers a compilation, which Close waits for; false means that the runtime is closed.
+func (r *Runtime) beginLoad() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return false
+	}
+	r.loads.Add(1)
+	return true
+}
