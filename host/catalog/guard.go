@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -18,8 +19,9 @@ import (
 // So every compiled schema gets a guard: it is entered as a format, the
 // library's first rule after type, const and enum, and before it descends.
 const (
-	stepsBase     = 200_000 // of any check: some ten milliseconds
-	stepsPerValue = 64      // and per JSON value in what is checked
+	stepsBase     = 200_000   // of any check
+	stepsPerValue = 32        // more for each JSON value in what is checked
+	maxSteps      = 2_000_000 // of the largest check: a second or two, and at worst 500 MB of errors
 
 	// maxSchemaChain bounds how many schemas in a row may apply to the same
 	// value; with MaxValueDepth it bounds the stack of a check.
@@ -168,11 +170,45 @@ func install(s *jsonschema.Schema, g *guarded, steps *int) {
 	}
 	s.Format = guard
 
+	if item := takeItems(s); item != nil {
+		s.Extensions = append(s.Extensions, eachItem{item, len(s.PrefixItems)})
+	}
 	if s.UniqueItems {
 		// The library compares all items whose hashes are equal, and its hash
 		// of nested arrays is easy to make equal.
 		s.UniqueItems = false
 		s.Extensions = append(s.Extensions, uniqueItems{})
+	}
+}
+
+// takeItems removes the schema of all further items from s.
+func takeItems(s *jsonschema.Schema) *jsonschema.Schema {
+	if item, ok := s.Items.(*jsonschema.Schema); ok { // before draft 2020-12
+		s.Items, s.AdditionalItems = nil, nil
+		return item
+	}
+	item := s.Items2020
+	s.Items2020 = nil
+	return item
+}
+
+// eachItem is the keyword items. The library collects the errors of all items,
+// which for a large wrong array costs far more than the array; the first few
+// say as much.
+type eachItem struct {
+	schema *jsonschema.Schema
+	from   int
+}
+
+// Validate implements jsonschema.SchemaExt.
+func (e eachItem) Validate(ctx *jsonschema.ValidatorContext, v any) {
+	items, _ := v.([]any)
+	failed := 0
+	for i := e.from; i < len(items) && failed < maxProblems; i++ {
+		if err := ctx.Validate(e.schema, items[i], []string{strconv.Itoa(i)}); err != nil {
+			ctx.AddErr(err)
+			failed++
+		}
 	}
 }
 

@@ -31,26 +31,23 @@ func omittedFooter(n int) string {
 func (c *Catalog) QuickIndex() string { return c.index() }
 
 func (c *Catalog) buildIndex() string {
-	rows := make([]*Entry, 0, len(c.entries))
+	var declared, undeclared []*Entry
 	full := 0
-	for _, e := range c.entries {
-		if e.row != "" {
-			rows = append(rows, e)
-			full += e.rowLength + 1
+	for _, e := range c.search() { // by id
+		switch {
+		case e.row == "":
+			continue
+		case e.output != "":
+			declared = append(declared, e)
+		default:
+			undeclared = append(undeclared, e)
 		}
+		full += e.rowLength + 1
 	}
+	rows := slices.Concat(declared, undeclared)
 	if len(rows) == 0 {
 		return ""
 	}
-	slices.SortFunc(rows, func(a, b *Entry) int {
-		if (a.output == "") != (b.output == "") {
-			if a.output != "" {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a.ID, b.ID)
-	})
 
 	footer := indexFooter
 	if heading := utf16Len(indexHeading); heading+full+utf16Len(footer) > MaxQuickIndex {

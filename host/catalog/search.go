@@ -56,14 +56,14 @@ func (c *Catalog) searchable() []*Entry {
 func (e *Entry) score(terms []string) int {
 	score := 0
 	for _, term := range terms {
-		if e.lower.name == term || e.lower.id == term {
-			score += 20
-		}
-		if strings.Contains(e.lower.name, term) {
-			score += 8
-		}
-		if strings.Contains(e.lower.id, term) {
+		if strings.Contains(e.lower.id, term) { // which ends in the name
 			score += 6
+			if strings.Contains(e.lower.name, term) {
+				score += 8
+			}
+			if e.lower.name == term || e.lower.id == term {
+				score += 20
+			}
 		}
 		if strings.Contains(e.lower.label, term) {
 			score += 4

@@ -69,7 +69,7 @@ func (v *validator) check(doc any, values, size int, name string) (problems []st
 			}
 		}
 	}()
-	*v.steps = stepsBase + stepsPerValue*values + size/2
+	*v.steps = min(stepsBase+stepsPerValue*values+size/4, maxSteps)
 	failed := v.schema.Validate(doc)
 	if failed == nil {
 		return nil, nil
