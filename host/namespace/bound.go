@@ -1,0 +1,121 @@
+package namespace
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/chelahost/chela/manifests"
+)
+
+// Owner finds tools in the catalog of a run by name and owner.
+type Owner interface {
+	// Owned returns the catalog id of the tool of that name that belongs to that plugin.
+	Owned(toolName, owner string) (id string, ok bool)
+}
+
+// Bound is a namespace as one run sees it, with the catalog ids its tools have
+// in that run. It is immutable and safe for concurrent use.
+type Bound struct {
+	entry      *registered
+	tools      []string // catalog ids, in the order of RequiredToolNames
+	descriptor json.RawMessage
+}
+
+// Bind returns the namespaces a run sees, by id: those whose every required tool
+// is in the run's catalog and belongs to the same plugin (section 6.3). What is
+// hidden costs nothing further and cannot fail.
+//
+// config, which may be nil, gives the configuration of a plugin; it is asked
+// only for scopes that refer to it. Bind is called when a run starts; what does
+// not depend on the run was prepared by Register. The error is an [*Error] and
+// fails the run (section 6.4).
+func (r *Registry) Bind(tools Owner, config func(pluginID string) map[string]json.RawMessage) ([]*Bound, error) {
+	entries := r.snapshot()
+	if len(entries) == 0 {
+		return nil, nil
+	}
+	total := 0
+	for _, e := range entries {
+		total += len(e.RequiredToolNames)
+	}
+	ids := make([]string, 0, total)
+	space := make([]Bound, 0, len(entries))
+	bound := make([]*Bound, 0, len(entries))
+	for _, e := range entries {
+		start := len(ids)
+		for _, name := range e.RequiredToolNames {
+			id, ok := tools.Owned(name, e.plugin)
+			if !ok {
+				break
+			}
+			ids = append(ids, id)
+		}
+		if len(ids)-start < len(e.RequiredToolNames) {
+			ids = ids[:start]
+			continue
+		}
+		if e.err != nil {
+			return nil, e.err
+		}
+		var values map[string]json.RawMessage
+		if config != nil && len(e.scope.parts) > 1 {
+			values = config(e.plugin)
+		}
+		descriptor, message := e.scope.describe(values)
+		if message != "" {
+			return nil, &Error{Plugin: e.plugin, Namespace: e.ID, Message: message}
+		}
+		space = append(space, Bound{entry: e, tools: ids[start:len(ids):len(ids)], descriptor: descriptor})
+		bound = append(bound, &space[len(space)-1])
+	}
+	return bound, nil
+}
+
+// ID returns the namespace's id.
+func (b *Bound) ID() string { return b.entry.ID }
+
+// GlobalName returns the name of the JavaScript global.
+func (b *Bound) GlobalName() string { return b.entry.GlobalName }
+
+// Description returns the one-line description, which may be empty.
+func (b *Bound) Description() string { return b.entry.Description }
+
+// Prompt returns the guidance for a model, which may be empty.
+func (b *Bound) Prompt() string { return b.entry.Registration.Prompt }
+
+// Descriptor returns the scope in the serialized form of section 6.4. The
+// caller must not change it: runs share it.
+func (b *Bound) Descriptor() json.RawMessage { return b.descriptor }
+
+// Resolve returns what a call of the member at path means: the exact catalog id
+// and the input made from args. The path is a guest's word: it is looked up
+// among the callables the scope really has. The error is an [*Error] with the
+// text of section 6.5, which the guest may see.
+func (b *Bound) Resolve(path []string, args []json.RawMessage) (toolID string, input json.RawMessage, err error) {
+	fail := func(message string) (string, json.RawMessage, error) {
+		return "", nil, &Error{Plugin: b.entry.plugin, Namespace: b.entry.ID, Message: message}
+	}
+	for _, segment := range path {
+		if manifests.UnsafeKey(segment) {
+			return fail(badSegment(segment))
+		}
+	}
+	call, ok := callable{}, false
+	if len(path) <= MaxScopeDepth+1 {
+		call, ok = b.entry.scope.callables[strings.Join(path, "\x00")]
+	}
+	if !ok {
+		return fail("Code mode namespace path is not callable: " + joined(path))
+	}
+	if call.required < 0 {
+		return fail("Code mode namespace path targets undeclared tool: " + call.tool)
+	}
+	toolID = b.tools[call.required]
+	if toolID == "" {
+		return fail("namespace tool is not visible in the run catalog: " + call.tool)
+	}
+	if input, err = call.input.Expand(args); err != nil {
+		return fail("Code mode namespace input of " + joined(path) + " cannot be made: " + err.Error() + ".")
+	}
+	return toolID, input, nil
+}

@@ -1,0 +1,153 @@
+// Package namespace keeps the code-mode namespaces of plugins: who owns which
+// name, what a guest sees of them, and which tool a member path calls. Section
+// numbers are those of the code mode contract.
+package namespace
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/chelahost/chela/manifests"
+)
+
+// Registration is a namespace a plugin offers (section 6.1).
+type Registration struct {
+	ID                string // unique on the host
+	GlobalName        string // the JavaScript global; unique on the host
+	Description       string // one line
+	Prompt            string // further guidance for a model
+	RequiredToolNames []string
+	Scope             manifests.Scope // must not be changed afterwards
+}
+
+// FromManifest returns the registrations of a manifest, in its order.
+func FromManifest(m *manifests.Manifest) []Registration {
+	list := make([]Registration, 0, len(m.Namespaces))
+	for _, n := range m.Namespaces {
+		list = append(list, Registration(n))
+	}
+	return list
+}
+
+// Registry holds the registered namespaces. It is safe for concurrent use.
+type Registry struct {
+	mu sync.RWMutex
+	// sorted by id. It is replaced, never changed, so that a reader keeps what it took.
+	sorted []*registered
+}
+
+// registered is a namespace with everything that depends on it alone.
+type registered struct {
+	Registration
+	plugin string
+	scope  *scope
+	err    error // why the scope is bad: reported where it would be used
+}
+
+// New returns an empty registry.
+func New() *Registry { return new(Registry) }
+
+// Register adds a namespace of a plugin. It checks in the order of section 6.1
+// and copies RequiredToolNames. The error is an [*Error].
+//
+// A bad scope is not refused here: as section 6.4 says, it fails every run that
+// would see the namespace. Scopes from a parsed manifest are never bad.
+func (r *Registry) Register(pluginID string, reg Registration) error {
+	plugin := strings.TrimSpace(pluginID)
+	reg.ID = strings.TrimSpace(reg.ID)
+	reg.GlobalName = strings.TrimSpace(reg.GlobalName)
+	fail := func(message string) error {
+		return &Error{Plugin: plugin, Namespace: reg.ID, Message: message}
+	}
+	if reg.ID == "" {
+		return fail("Code mode namespace id must be non-empty.")
+	}
+	if plugin == "" {
+		return fail("Code mode namespace pluginId must be non-empty.")
+	}
+	if err := manifests.CheckGlobalName(reg.GlobalName); err != nil {
+		return fail(err.Error())
+	}
+	if reg.Scope.Root == nil {
+		return fail("Code mode namespace createScope must be a function.")
+	}
+	if len(reg.RequiredToolNames) == 0 {
+		return fail("Code mode namespace requiredToolNames must include at least one tool name.")
+	}
+	names := make([]string, len(reg.RequiredToolNames))
+	for i, name := range reg.RequiredToolNames {
+		if names[i] = strings.TrimSpace(name); names[i] == "" {
+			return fail("Code mode namespace requiredToolNames must be non-empty strings.")
+		}
+	}
+	slices.Sort(names)
+	reg.RequiredToolNames = slices.Compact(names)
+
+	entry := &registered{Registration: reg, plugin: plugin}
+	var message string
+	if entry.scope, message = compile(reg.ID, reg.Scope.Root, reg.RequiredToolNames); message != "" {
+		entry.err = fail(message)
+	}
+
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at, taken := r.find(reg.ID)
+	if taken {
+		return fail(fmt.Sprintf("Code mode namespace id %q is already registered.", reg.ID))
+	}
+	for _, other := range r.sorted {
+		if other.GlobalName == reg.GlobalName {
+			return fail(fmt.Sprintf("Code mode namespace globalName %q is already registered by %q.", reg.GlobalName, other.ID))
+		}
+	}
+	r.sorted = slices.Insert(slices.Clone(r.sorted), at, entry)
+	return nil
+}
+
+// find looks for an id. The lock must be held.
+func (r *Registry) find(id string) (at int, found bool) {
+	return slices.BinarySearchFunc(r.sorted, id, func(e *registered, id string) int { return cmp.Compare(e.ID, id) })
+}
+
+// Unregister removes a namespace and reports whether it was there. Runs that
+// have begun keep it.
+func (r *Registry) Unregister(id string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at, found := r.find(strings.TrimSpace(id))
+	if found {
+		r.sorted = slices.Delete(slices.Clone(r.sorted), at, at+1)
+	}
+	return found
+}
+
+// Clear removes every namespace of a plugin and returns how many there were.
+// Runs that have begun keep them.
+func (r *Registry) Clear(pluginID string) int {
+	plugin := strings.TrimSpace(pluginID)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	before := len(r.sorted)
+	r.sorted = slices.DeleteFunc(slices.Clone(r.sorted), func(e *registered) bool { return e.plugin == plugin })
+	return before - len(r.sorted)
+}
+
+// List returns the registrations by id. Their RequiredToolNames are copies.
+func (r *Registry) List() []Registration {
+	entries := r.snapshot()
+	list := make([]Registration, len(entries))
+	for i, e := range entries {
+		list[i] = e.Registration
+		list[i].RequiredToolNames = slices.Clone(e.RequiredToolNames)
+	}
+	return list
+}
+
+func (r *Registry) snapshot() []*registered {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.sorted
+}
