@@ -1,0 +1,305 @@
+package codemode
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A call is one thing a program asked the host for.
+type call struct {
+	id, method string
+	args       []json.RawMessage
+	rawArgs    json.RawMessage
+	answer     []byte // {"id":...,"ok":...,"value":...} once settled
+	stop       func() bool
+}
+
+// counters count what a cell did.
+type counters struct{ search, describe, call int }
+
+// A bridge holds the calls of a cell that are not yet delivered: waiting for a slot, under way, or settled. Calls settle
+// in goroutines of their own, also while the cell is suspended.
+type bridge struct {
+	perform func(context.Context, *call) (json.RawMessage, error)
+	ctx     context.Context // of the calls; ends when the run does
+	cancel  context.CancelFunc
+	slots   int
+
+	calls *sync.WaitGroup // counts the calls under way, of every bridge of the runner
+
+	mu       sync.Mutex
+	order    []*call // all of them, in the order in which they were asked for
+	queue    []*call // of these, the ones not started
+	running  int
+	settled  []*call       // of these, the ones to deliver, in the order in which they settled
+	wake     chan struct{} // gets a token when a call settles
+	counters counters
+}
+
+func newBridge(ctx context.Context, slots int, calls *sync.WaitGroup, perform func(context.Context, *call) (json.RawMessage, error)) *bridge {
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	return &bridge{perform: perform, ctx: ctx, cancel: cancel, slots: slots, calls: calls, wake: make(chan struct{}, 1)}
+}
+
+// taken is what the controller's take gives.
+type taken struct {
+	Output    []json.RawMessage `json:"output"`
+	Requests  []request         `json:"requests"`
+	Cancelled []string          `json:"cancelled"`
+	Overflow  bool              `json:"overflow"`
+}
+
+type request struct {
+	ID     string          `json:"id"`
+	Method string          `json:"method"`
+	Args   json.RawMessage `json:"args"`
+}
+
+// add takes a guest's requests in, without starting them. What a guest sends is not believed: ids have to have their
+// form and be new, and there is a limit to how many calls there are.
+func (b *bridge) add(requests []request, cancelled []string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, r := range requests {
+		n, ok := strings.CutPrefix(r.ID, "bridge:"+r.Method+":")
+		if _, err := strconv.ParseUint(n, 10, 53); !ok || err != nil {
+			return fmt.Errorf("invalid code mode bridge id")
+		}
+		if slices.ContainsFunc(b.order, func(k *call) bool { return k.id == r.ID }) {
+			return fmt.Errorf("duplicate code mode bridge id")
+		}
+		if len(b.order) >= maxQueued {
+			return fmt.Errorf("too many pending code mode tool calls")
+		}
+		k := &call{id: r.ID, method: r.Method, rawArgs: r.Args}
+		if err := json.Unmarshal(r.Args, &k.args); err != nil {
+			return fmt.Errorf("invalid code mode bridge arguments")
+		}
+		b.order = append(b.order, k)
+		b.queue = append(b.queue, k)
+	}
+	for _, id := range cancelled {
+		b.remove(func(k *call) bool { return k.id == id && k.method == "timer" && (k.stop == nil || k.stop()) })
+	}
+	return nil
+}
+
+// remove forgets calls that have not settled.
+func (b *bridge) remove(which func(*call) bool) {
+	gone := map[*call]bool{}
+	b.order = slices.DeleteFunc(b.order, func(k *call) bool {
+		if k.answer == nil && which(k) {
+			gone[k] = true
+		}
+		return gone[k]
+	})
+	b.queue = slices.DeleteFunc(b.queue, func(k *call) bool { return gone[k] })
+}
+
+// start starts what may start: timers at once, other calls while there are slots. Yields stay.
+func (b *bridge) start() {
+	for {
+		k := b.next()
+		switch {
+		case k == nil:
+			return
+		case k.method == "timer":
+			b.startTimer(k)
+		case k.instant():
+			b.finish(k)
+			b.calls.Done()
+		default:
+			go func() {
+				defer b.calls.Done()
+				b.finish(k)
+				b.start()
+			}()
+		}
+	}
+}
+
+// instant reports whether a call only reads the catalog, so that a goroutine would cost more than it does.
+func (k *call) instant() bool { return k.method == "search" || k.method == "describe" }
+
+// next takes the first call that may start out of the queue.
+func (b *bridge) next() *call {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ctx.Err() != nil {
+		return nil
+	}
+	i := slices.IndexFunc(b.queue, func(k *call) bool {
+		return k.method != "yield" && (k.method == "timer" || k.instant() || b.running < b.slots)
+	})
+	if i < 0 {
+		return nil
+	}
+	k := b.queue[i]
+	b.queue = slices.Delete(b.queue, i, i+1)
+	if k.method != "timer" {
+		b.running++
+		b.calls.Add(1)
+	}
+	return k
+}
+
+// finish performs a call and settles it.
+func (b *bridge) finish(k *call) {
+	answer := b.run(k)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.running--
+	b.settle(k, answer)
+}
+
+// run performs a call and gives the answer for the guest.
+func (b *bridge) run(k *call) []byte {
+	value, err := b.perform(b.ctx, k)
+	if err == nil {
+		if len(value) == 0 {
+			value = json.RawMessage("null")
+		}
+		return answer(k.id, true, value)
+	}
+	e, _ := json.Marshal(asGuestError(b.ctx, err)) // two strings
+	return answer(k.id, false, e)
+}
+
+func answer(id string, ok bool, value []byte) []byte {
+	out := make([]byte, 0, len(id)+len(value)+32)
+	out = append(out, `{"id":"`...)
+	out = append(out, id...)
+	out = append(out, `","ok":`...)
+	out = strconv.AppendBool(out, ok)
+	out = append(out, `,"value":`...)
+	out = append(out, value...)
+	return append(out, '}')
+}
+
+func (b *bridge) startTimer(k *call) {
+	var ms float64
+	if len(k.args) > 0 {
+		_ = json.Unmarshal(k.args[0], &ms) // what is not a number is no delay
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := time.AfterFunc(time.Duration(min(max(ms, 0), 1<<31))*time.Millisecond, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		b.settle(k, answer(k.id, true, []byte("null")))
+	})
+	k.stop = t.Stop
+}
+
+func (b *bridge) settle(k *call, answer []byte) {
+	k.answer = answer
+	b.settled = append(b.settled, k)
+	select {
+	case b.wake <- struct{}{}:
+	default:
+	}
+}
+
+// settleYields answers the calls that only wanted the cell to be suspended.
+func (b *bridge) settleYields() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.queue = slices.DeleteFunc(b.queue, func(k *call) bool {
+		if k.method != "yield" {
+			return false
+		}
+		b.settle(k, answer(k.id, true, slicesConcat([]byte(`{"status":"yielded","reason":`), argument(k.args, 0, json.RawMessage("null")), []byte("}"))))
+		return true
+	})
+}
+
+// deliver takes the settled calls out and gives their answers as a JSON array; nil if there are none.
+func (b *bridge) deliver() []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.settled) == 0 {
+		return nil
+	}
+	n := 2
+	for _, k := range b.settled {
+		n += len(k.answer) + 1
+	}
+	out := make([]byte, 0, n)
+	out = append(out, '[')
+	for i, k := range b.settled {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(out, k.answer...)
+	}
+	settled := b.settled
+	b.order = slices.DeleteFunc(b.order, func(k *call) bool { return slices.Contains(settled, k) })
+	b.settled = nil
+	return append(out, ']')
+}
+
+// await waits until there is something to deliver, or ctx ends.
+func (b *bridge) await(ctx context.Context) bool {
+	for {
+		b.mu.Lock()
+		n := len(b.settled)
+		b.mu.Unlock()
+		if n > 0 {
+			return true
+		}
+		select {
+		case <-b.wake:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// pending says how many calls are not delivered, and how many of these are yields.
+func (b *bridge) pending() (all, yields int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, k := range b.order {
+		if k.method == "yield" {
+			yields++
+		}
+	}
+	return len(b.order), yields
+}
+
+// list names the calls that have not settled, or all if every one has.
+func (b *bridge) list() []PendingCall {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var open, all []PendingCall
+	for _, k := range b.order {
+		p := PendingCall{k.id, k.method}
+		all = append(all, p)
+		if k.answer == nil {
+			open = append(open, p)
+		}
+	}
+	if open == nil {
+		return all
+	}
+	return open
+}
+
+// close cancels what is under way. Calls that ignore it go on, and their answers go nowhere.
+func (b *bridge) close() {
+	b.cancel()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, k := range b.order {
+		if k.stop != nil {
+			k.stop()
+		}
+	}
+	b.queue = nil
+}

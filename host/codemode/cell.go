@@ -1,0 +1,276 @@
+package codemode
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"github.com/chelahost/chela/host/codemode/internal/source"
+)
+
+// A cell is one program on its way: in a guest, or suspended as a snapshot with its calls still under way. One exec or
+// wait at a time drives it.
+type cell struct {
+	runner      *Runner
+	scope       *Scope
+	cfg         *Config
+	prog        *source.Program
+	parent      string // the call id of the exec
+	restartSafe bool
+	bridge      *bridge
+
+	guest Guest    // while it runs
+	snap  Snapshot // while it is suspended
+
+	ended       bool // the program's promise is settled
+	outputBytes int
+	output      []json.RawMessage // since the last result
+	notes       []string
+	unawaited   int
+
+	// Of a suspended cell; guarded by the runner's lock.
+	id       string
+	expires  time.Time
+	expiry   *time.Timer
+	resuming bool
+}
+
+func (c *cell) count(f func(*counters)) {
+	c.bridge.mu.Lock()
+	defer c.bridge.mu.Unlock()
+	f(&c.bridge.counters)
+}
+
+// exec runs a new cell until it is done or has to wait.
+func (c *cell) exec(ctx context.Context) *Result {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	guest, err := c.runner.engine.Start(ctx, c.scope.key, c.scope.boot, GuestLimits{MemoryBytes: c.cfg.MemoryLimitBytes})
+	if err != nil {
+		return c.fail(c.legFailure(ctx, err))
+	}
+	c.guest = guest
+	report, err := guest.Begin(ctx, Program{File: c.prog.File, Checks: c.prog.Checks, Source: c.prog.Source})
+	return c.drive(ctx, report, err)
+}
+
+// resume lets a suspended cell go on, once one of its calls has settled.
+func (c *cell) resume(ctx context.Context) *Result {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	c.bridge.settleYields()
+	if ok, f := c.await(ctx); f != nil {
+		return c.fail(f)
+	} else if !ok {
+		return c.runner.again(c)
+	}
+	guest, err := c.runner.engine.Restore(ctx, c.snap, GuestLimits{MemoryBytes: c.cfg.MemoryLimitBytes})
+	if err != nil {
+		return c.fail(c.legFailure(ctx, err))
+	}
+	c.guest, c.snap = guest, nil
+	report, err := guest.Resume(ctx, c.bridge.deliver())
+	return c.drive(ctx, report, err)
+}
+
+// drive alternates between the guest and its calls, until the cell is done, fails, or is suspended (contract 8.5, R8).
+func (c *cell) drive(ctx context.Context, report Report, err error) *Result {
+	for {
+		if f := c.absorb(ctx, report, err); f != nil {
+			return c.fail(f)
+		}
+		pending, yields := c.bridge.pending()
+		if pending == 0 {
+			return c.finish(ctx)
+		}
+		if c.restartSafe {
+			if f := c.checkReplay(); f != nil {
+				return c.fail(f)
+			}
+		}
+		if yields > 0 {
+			c.bridge.start()
+			return c.suspend()
+		}
+		if ctx.Err() != nil {
+			return c.outOfTime(ctx)
+		}
+		if c.ended && c.unawaited == 0 {
+			c.unawaited = pending
+		}
+		c.bridge.start()
+		ok, f := c.await(ctx)
+		if f != nil {
+			return c.fail(f)
+		}
+		if !ok {
+			return c.suspend()
+		}
+		report, err = c.guest.Resume(ctx, c.bridge.deliver())
+	}
+}
+
+// outOfTime ends a leg whose context is over before its calls were started.
+func (c *cell) outOfTime(ctx context.Context) *Result {
+	if f := aborted(ctx); f != nil {
+		return c.fail(f)
+	}
+	c.bridge.start()
+	return c.suspend()
+}
+
+// await waits for a call to settle. ok is false if there is not enough time left to resume the guest.
+func (c *cell) await(ctx context.Context) (ok bool, f *Failure) {
+	settled := c.bridge.await(ctx)
+	if f := aborted(ctx); f != nil || !settled {
+		return false, f
+	}
+	deadline, _ := ctx.Deadline()
+	return time.Until(deadline) >= c.cfg.minResume(), nil
+}
+
+// aborted tells a caller that gave up from a deadline that passed.
+func aborted(ctx context.Context) *Failure {
+	if err := ctx.Err(); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return failAborted
+	}
+	return nil
+}
+
+// absorb takes in what a leg of the program left behind.
+func (c *cell) absorb(ctx context.Context, report Report, err error) *Failure {
+	var t taken
+	if report.Taken != "" {
+		if e := json.Unmarshal([]byte(report.Taken), &t); e != nil {
+			return &Failure{CodeInternalError, "invalid code mode worker response"}
+		}
+	}
+	c.ended = c.ended || report.Ended
+	for _, item := range t.Output {
+		if c.outputBytes += len(item) + 1; c.outputBytes+1 > c.cfg.MaxOutputBytes {
+			t.Overflow = true
+			break
+		}
+		c.output = append(c.output, item)
+	}
+	if t.Overflow {
+		return failOutput
+	}
+	if err != nil {
+		return c.legFailure(ctx, err)
+	}
+	if e := c.bridge.add(t.Requests, t.Cancelled); e != nil {
+		return &Failure{CodeInternalError, e.Error()}
+	}
+	return nil
+}
+
+// legFailure classes what ended a leg.
+func (c *cell) legFailure(ctx context.Context, err error) *Failure {
+	var s *SyntaxError
+	switch {
+	case errors.As(err, &s):
+		return failure(c.prog.Diagnose(s.Message, s.Line, s.Column))
+	case errors.Is(err, ErrInterrupted):
+		if f := aborted(ctx); f != nil {
+			return f
+		}
+		return failTimeout
+	case errors.Is(err, ErrGuestMemory):
+		return &Failure{CodeInternalError, "InternalError: out of memory"}
+	case errors.Is(err, ErrClosed):
+		return failAborted
+	}
+	return failure(err)
+}
+
+// finish ends a cell that waits for nothing.
+func (c *cell) finish(ctx context.Context) *Result {
+	if !c.ended {
+		return c.fail(failNoHostWork)
+	}
+	out, err := c.guest.Finish(ctx)
+	switch {
+	case err != nil:
+		return c.fail(c.legFailure(ctx, err))
+	case out.Thrown != nil:
+		return c.fail(c.thrown(out.Thrown))
+	case out.TooLarge || len(out.Value) > c.cfg.MaxOutputBytes:
+		return c.fail(failOutput)
+	case out.Undefined:
+		note := "The program returned nothing, so value is null: use `return` to give a result."
+		if len(c.output) > 0 || c.outputBytes > 0 {
+			note = "The program returned nothing, so value is null; use `return` to give a result beside the output."
+		}
+		c.notes = append(c.notes, note)
+	}
+	if c.unawaited > 0 {
+		c.notes = append(c.notes, unawaitedNote(c.unawaited))
+	}
+	c.close()
+	return c.result(&Result{Status: Completed, Value: out.Value})
+}
+
+func unawaitedNote(n int) string {
+	if n == 1 {
+		return "1 call was still running when the program ended; it was waited for and its result dropped. Use await to get it."
+	}
+	return itoa(n) + " calls were still running when the program ended; they were waited for and their results dropped. Use await or Promise.all to get them."
+}
+
+// fail ends a cell that failed.
+func (c *cell) fail(f *Failure) *Result {
+	c.close()
+	return c.result(&Result{Status: Failed, Code: f.Code, Error: f.Message})
+}
+
+// suspend puts the cell away until a wait.
+func (c *cell) suspend() *Result {
+	snap, err := c.guest.Snapshot(c.cfg.MaxSnapshotBytes)
+	switch {
+	case errors.Is(err, ErrSnapshotSize):
+		return c.fail(failSnapshot)
+	case err != nil:
+		return c.fail(failure(err))
+	}
+	if f := c.runner.park(c); f != nil {
+		return c.fail(f)
+	}
+	c.guest.Close()
+	c.guest, c.snap = nil, snap
+	return c.runner.again(c)
+}
+
+// waiting is the result of a suspended cell.
+func (c *cell) waiting() *Result {
+	all, yields := c.bridge.pending()
+	reason := ReasonPendingTools
+	if yields == all && all > 0 {
+		reason = ReasonYield
+	}
+	return c.result(&Result{Status: Waiting, RunID: c.id, Reason: reason, PendingToolCalls: c.bridge.list()})
+}
+
+// result completes r with what every result has, and takes the output that has gathered.
+func (c *cell) result(r *Result) *Result {
+	r.Output, c.output = c.output, nil
+	r.Notes, c.notes = c.notes, nil
+	r.ReplaySafe = c.restartSafe
+	c.bridge.mu.Lock()
+	t := c.bridge.counters
+	c.bridge.mu.Unlock()
+	r.Telemetry = c.scope.telemetry(t)
+	return r
+}
+
+// close frees what the cell holds.
+func (c *cell) close() {
+	c.bridge.close()
+	if c.guest != nil {
+		c.guest.Close()
+		c.guest = nil
+	}
+	c.snap = nil
+	c.runner.forget(c)
+}

@@ -1,0 +1,178 @@
+package codemode
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/chelahost/chela/host/catalog"
+	"github.com/chelahost/chela/host/namespace"
+	"github.com/chelahost/chela/host/policy"
+)
+
+// perform does what the guest asked for. The value is JSON; an error becomes an Error in the guest.
+func (c *cell) perform(ctx context.Context, k *call) (json.RawMessage, error) {
+	switch k.method {
+	case "search":
+		return c.search(k.args)
+	case "describe":
+		e, err := c.lookup("describe", k.args)
+		if err != nil {
+			return nil, err
+		}
+		c.count(func(t *counters) { t.describe++ })
+		return e.Describe(), nil
+	case "call", "callValue":
+		e, err := c.lookup(k.method, k.args)
+		if err != nil {
+			return nil, err
+		}
+		result, err := c.invoke(ctx, e, argument(k.args, 1, json.RawMessage("{}")))
+		if err != nil {
+			return nil, err
+		}
+		if k.method == "callValue" {
+			return result.Value(), nil
+		}
+		return slicesConcat([]byte(`{"tool":`), e.Compact(), []byte(`,"result":`), result.Envelope(), []byte("}")), nil
+	case "namespace":
+		id, input, err := namespace.Resolve(c.scope.Namespaces, k.rawArgs)
+		if err != nil {
+			return nil, &catalog.Error{Code: catalog.CodeInvalidInput, Message: err.Error()}
+		}
+		e, err := c.scope.Catalog.LookupID(id)
+		if err != nil {
+			return nil, err
+		}
+		result, err := c.invoke(ctx, e, input)
+		if err != nil {
+			return nil, err
+		}
+		return result.Value(), nil
+	default:
+		return nil, &catalog.Error{Code: catalog.CodeInvalidInput, Message: "unsupported code mode bridge method"}
+	}
+}
+
+func slicesConcat(parts ...[]byte) json.RawMessage { return bytes.Join(parts, nil) }
+
+// argument gives an argument, or def if it is missing or null.
+func argument(args []json.RawMessage, i int, def json.RawMessage) json.RawMessage {
+	if i >= len(args) || null(args[i]) {
+		return def
+	}
+	return args[i]
+}
+
+func (c *cell) search(args []json.RawMessage) (json.RawMessage, error) {
+	c.count(func(t *counters) { t.search++ })
+	query, ok := text(argument(args, 0, nil))
+	if !ok {
+		return nil, &catalog.Error{Code: catalog.CodeInvalidInput, Message: "search query must be a string."}
+	}
+	limit := c.cfg.SearchDefaultLimit
+	if raw, ok := record(argument(args, 1, nil))["limit"]; ok {
+		// What is not a number is ignored; a number has to be a positive integer (contract 5.4).
+		if n, err := strconv.ParseFloat(string(raw), 64); err == nil {
+			if n != math.Trunc(n) || n < 1 {
+				return nil, &catalog.Error{Code: catalog.CodeInvalidInput, Message: "limit must be a positive integer."}
+			}
+			limit = int(min(n, float64(c.cfg.MaxSearchLimit)))
+		}
+	}
+	var b bytes.Buffer
+	b.WriteByte('[')
+	for i, e := range c.scope.Catalog.Search(query, limit) {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(e.Compact())
+	}
+	b.WriteByte(']')
+	return b.Bytes(), nil
+}
+
+func (c *cell) lookup(method string, args []json.RawMessage) (*catalog.Entry, error) {
+	id, ok := text(argument(args, 0, nil))
+	if !ok {
+		return nil, &catalog.Error{Code: catalog.CodeInvalidInput, Message: method + " id must be a string."}
+	}
+	return c.scope.Catalog.Lookup(id)
+}
+
+// invoke runs a tool: the one way for every call, whoever asked for it. The gate decides, the contracts are held, and
+// only then and in between the tool runs.
+func (c *cell) invoke(ctx context.Context, e *catalog.Entry, input json.RawMessage) (catalog.Result, error) {
+	var none catalog.Result
+	var seq int
+	c.count(func(t *counters) { t.call++; seq = t.call })
+	if err := e.CheckContract(); err != nil {
+		return none, err
+	}
+	callID := fmt.Sprintf("tool_search_code:%s:%s:%d", parentPart(c.parent), e.Name, seq)
+	if err := c.scope.Gate.Check(ctx, policy.Call{ID: e.ID, CallID: callID, ParentID: c.parent, Input: input}); err != nil {
+		return none, err
+	}
+	if err := e.CheckInput(input); err != nil {
+		return none, err
+	}
+	result, err := e.Runner.RunTool(ctx, catalog.Call{ID: callID, ParentID: c.parent, Tool: e.ID, Input: input})
+	if err != nil {
+		return none, err
+	}
+	if err := result.Check(); err != nil {
+		return none, &catalog.Error{Code: catalog.CodeToolError, Message: fmt.Sprintf("Tool %q returned something that is not JSON.", e.ID), Cause: err}
+	}
+	if err := e.CheckOutput(result.Value()); err != nil {
+		return none, err
+	}
+	return result, nil
+}
+
+// parentPart makes an exec's call id fit into the ids of its nested calls (contract 9.2).
+func parentPart(id string) string {
+	id = strings.TrimSpace(id)
+	if id == "" {
+		return "direct"
+	}
+	var b strings.Builder
+	replaced := false
+	for _, r := range id {
+		ok := r == '_' || r == '.' || r == ':' || r == '-' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z'
+		switch {
+		case ok:
+			b.WriteRune(r)
+		case !replaced:
+			b.WriteByte('_')
+		}
+		replaced = !ok
+	}
+	return b.String()[:min(b.Len(), 120)]
+}
+
+// guestError is what the guest's Error is made of (contract R16).
+type guestError struct {
+	Message string `json:"message"`
+	Code    string `json:"code"`
+}
+
+// asGuestError says what a program may know of an error.
+func asGuestError(ctx context.Context, err error) guestError {
+	var e *catalog.Error
+	var d *policy.Denied
+	switch {
+	case ctx.Err() != nil:
+		return guestError{"the call was aborted", catalog.CodeAborted}
+	case errors.As(err, &e):
+		return guestError{e.Message, e.Code}
+	case errors.As(err, &d):
+		return guestError{d.Error(), catalog.CodeDenied}
+	default:
+		return guestError{err.Error(), catalog.CodeToolError}
+	}
+}

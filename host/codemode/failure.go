@@ -1,0 +1,123 @@
+package codemode
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/chelahost/chela/host/codemode/internal/source"
+)
+
+// A Failure is why a cell failed: what a failed Result says.
+type Failure struct {
+	Code    Code
+	Message string
+}
+
+func (f *Failure) Error() string { return f.Message }
+
+func invalid(format string, args ...any) *Failure {
+	return &Failure{CodeInvalidInput, fmt.Sprintf(format, args...)}
+}
+
+var (
+	failTimeout      = &Failure{CodeTimeout, "code mode timeout exceeded"}
+	failAborted      = &Failure{CodeAborted, "code mode execution aborted"}
+	failOutput       = &Failure{CodeOutputLimit, "code mode output limit exceeded"}
+	failSnapshot     = &Failure{CodeSnapshotLimit, "code mode snapshot limit exceeded"}
+	failTooMany      = &Failure{CodeInvalidInput, "too many suspended code mode runs."}
+	failUnavailable  = &Failure{CodeInvalidInput, "code mode run is unavailable or expired."}
+	failResuming     = &Failure{CodeInvalidInput, "code mode run is already being resumed."}
+	failForeignRun   = &Failure{CodeInvalidInput, "code mode run belongs to a different agent run."}
+	failForeign      = &Failure{CodeInvalidInput, "code mode run belongs to a different session."}
+	failSpaces       = &Failure{CodeInvalidInput, "restart-safe code mode cannot call plugin namespaces."}
+	failSideEffects  = &Failure{CodeInvalidInput, "restart-safe code mode cannot call side-effecting tools."}
+	failNoHostWork   = &Failure{CodeInternalError, "code mode promise is pending without host work: the program awaits a promise that nothing will ever settle."}
+	failModuleAccess = "code mode module access is disabled."
+)
+
+// failure turns an error of this package's making into what a result says.
+func failure(err error) *Failure {
+	var f *Failure
+	var s *source.Error
+	switch {
+	case errors.As(err, &f):
+		return f
+	case errors.As(err, &s):
+		return &Failure{CodeInvalidInput, s.Message}
+	default:
+		return &Failure{CodeRuntimeUnavailable, "the code mode engine failed: " + err.Error()}
+	}
+}
+
+// problem is what the controller's describe says of a thrown value.
+type problem struct {
+	Text    *string    `json:"text"`
+	Name    string     `json:"name"`
+	Message string     `json:"message"`
+	Stack   string     `json:"stack"`
+	Cause   *problem   `json:"cause"`
+	Errors  []*problem `json:"errors"`
+	More    int        `json:"more"`
+}
+
+// thrown turns what a program threw into a failure (contract R13, R23).
+func (c *cell) thrown(described []byte) *Failure {
+	var p problem
+	if err := json.Unmarshal(described, &p); err != nil {
+		return &Failure{CodeInternalError, "the program threw something that cannot be described"}
+	}
+	if p.Name == "ReferenceError" {
+		for _, name := range []string{"require", "module", "process"} {
+			if p.Message == name+" is not defined" || p.Message == "'"+name+"' is not defined" {
+				return invalid("%s", failModuleAccess+" Tools and namespaces are the only way to reach the host; "+name+" does not exist.")
+			}
+		}
+	}
+	var b strings.Builder
+	c.render(&b, &p, 0)
+	return &Failure{CodeInternalError, bound(b.String(), maxErrorBytes)}
+}
+
+// render writes a problem as "name: message", the frames in the model's own text, the cause and the members.
+func (c *cell) render(b *strings.Builder, p *problem, level int) {
+	if p.Text != nil {
+		b.WriteString(*p.Text)
+		return
+	}
+	switch {
+	case p.Message == "":
+		b.WriteString(p.Name)
+	case p.Name == "":
+		b.WriteString(p.Message)
+	default:
+		b.WriteString(p.Name + ": " + p.Message)
+	}
+	if p.Name == "InternalError" && p.Message == "out of memory" {
+		fmt.Fprintf(b, " (the memory limit is %d MiB)", c.cfg.MemoryLimitBytes>>20)
+	}
+	if frames := strings.TrimRight(c.prog.MapStack(p.Stack), "\n"); frames != "" {
+		b.WriteString("\n" + frames)
+	}
+	if p.Cause != nil {
+		b.WriteString("\nCaused by: ")
+		c.render(b, p.Cause, level+1)
+	}
+	for i, e := range p.Errors {
+		fmt.Fprintf(b, "\n[%d] ", i)
+		c.render(b, e, level+1)
+	}
+	if p.More > 0 {
+		fmt.Fprintf(b, "\n... and %d more", p.More)
+	}
+}
+
+// bound cuts s to at most n bytes, between characters.
+func bound(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	const mark = " [error truncated]"
+	return strings.ToValidUTF8(s[:n-len(mark)], "") + mark
+}

@@ -1,0 +1,247 @@
+// Package codemode runs cells: programs that a model wrote, in a guest of their own, which call tools through a catalog.
+// It is exec and wait, the bridge between them and the guest, suspended runs, limits and results. The contract's
+// sections 3 to 5 and 8 say how they behave.
+//
+// The package does not know the engine that the guests run in: see Engine and Guest.
+package codemode
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/chelahost/chela/host/codemode/internal/source"
+)
+
+// ErrClosed: the runner is closed.
+var ErrClosed = errors.New("codemode: the runner is closed")
+
+// Options configure a Runner.
+type Options struct {
+	// Logger gets what an operator should know. nil discards it.
+	Logger *slog.Logger
+}
+
+// A Runner runs cells and keeps those that are suspended. It is safe for concurrent use.
+type Runner struct {
+	engine Engine
+	log    *slog.Logger
+
+	mu     sync.Mutex
+	parked map[string]*cell
+	closed bool
+	active sync.WaitGroup // execs and waits under way
+	calls  sync.WaitGroup // calls of tools under way
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+}
+
+// NewRunner makes a runner on an engine, which must outlive it.
+func NewRunner(engine Engine, opts *Options) *Runner {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	return &Runner{engine: engine, log: o.Logger, parked: map[string]*cell{}, ctx: ctx, cancel: cancel}
+}
+
+// Exec runs a cell until it completes, fails, or waits for calls at the end of its time. callID identifies the exec, for
+// the ids of its nested calls. Cancelling ctx aborts the cell; once Exec has returned, ctx has no further effect. The
+// error is ErrClosed or the cause of a context that had ended before the start; everything else is a Result.
+func (r *Runner) Exec(ctx context.Context, scope *Scope, callID string, args ExecArguments) (*Result, error) {
+	ctx, done, err := r.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	c := &cell{runner: r, scope: scope, cfg: &scope.cfg, parent: callID, restartSafe: args.RestartSafe}
+	c.bridge = newBridge(ctx, c.cfg.MaxPendingToolCalls, &r.calls, c.perform)
+	text, err := args.source()
+	if err != nil {
+		return c.fail(failure(err)), nil
+	}
+	language := args.Language
+	if language == "" {
+		language = JavaScript
+	}
+	if !slices.Contains(c.cfg.Languages, language) {
+		return c.fail(invalid("code mode %s input is disabled.", language)), nil
+	}
+	if c.prog, err = source.Prepare(text, language); err != nil {
+		return c.fail(failure(err)), nil
+	}
+	c.notes = append(c.notes, c.prog.Notes...)
+	return c.exec(ctx), nil
+}
+
+// Wait lets a suspended cell go on: it waits until one of its calls settles, and then runs it as Exec does. The scope
+// must have the ids of the Exec that started the cell; the cell keeps the catalog and configuration of that one.
+func (r *Runner) Wait(ctx context.Context, scope *Scope, args WaitArguments) (*Result, error) {
+	ctx, done, err := r.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	c, f := r.take(scope, args.RunID)
+	if f != nil {
+		return &Result{Status: Failed, Code: f.Code, Error: f.Message, Telemetry: scope.telemetry(counters{})}, nil
+	}
+	return c.resume(ctx), nil
+}
+
+// begin counts a call in, and gives it a context that also ends when the runner closes.
+func (r *Runner) begin(ctx context.Context) (context.Context, func(), error) {
+	if ctx.Err() != nil {
+		return nil, nil, context.Cause(ctx)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, nil, ErrClosed
+	}
+	r.active.Add(1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(r.ctx, func() { cancel(ErrClosed) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+		r.active.Done()
+	}, nil
+}
+
+// park makes room for a cell among the suspended ones and gives it its id. A cell that is suspended again has both.
+func (r *Runner) park(c *cell) *Failure {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return failAborted
+	}
+	c.expires = time.Now().Add(c.cfg.SnapshotTTL)
+	if c.id != "" {
+		return nil
+	}
+	if len(r.parked) >= MaxSuspended {
+		return failTooMany
+	}
+	c.id = newRunID()
+	c.resuming = true // until its result is made
+	r.parked[c.id] = c
+	return nil
+}
+
+// again gives the result of a cell that is suspended, and offers it to the next wait.
+func (r *Runner) again(c *cell) *Result {
+	res := c.waiting()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c.resuming = false
+	c.expiry = time.AfterFunc(time.Until(c.expires), func() { r.drop(func(o *cell) bool { return o == c }) })
+	return res
+}
+
+// take gives a suspended cell to the wait that may have it.
+func (r *Runner) take(scope *Scope, id string) (*cell, *Failure) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.parked[id]
+	if c == nil || !c.resuming && !time.Now().Before(c.expires) {
+		return nil, failUnavailable
+	}
+	if f := c.scope.same(scope); f != nil {
+		return nil, f
+	}
+	if c.resuming {
+		return nil, failResuming
+	}
+	c.resuming = true
+	c.expiry.Stop()
+	return c, nil
+}
+
+// forget takes a cell that has ended off the list.
+func (r *Runner) forget(c *cell) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.parked, c.id)
+}
+
+// drop ends suspended cells. One that a wait is driving at the moment is left to it.
+func (r *Runner) drop(which func(*cell) bool) {
+	var gone []*cell
+	r.mu.Lock()
+	for id, c := range r.parked {
+		if !c.resuming && which(c) {
+			c.expiry.Stop()
+			delete(r.parked, id)
+			gone = append(gone, c)
+		}
+	}
+	r.mu.Unlock()
+	for _, c := range gone {
+		c.close()
+	}
+}
+
+// EndSession drops the suspended cells of a session.
+func (r *Runner) EndSession(sessionID string) {
+	r.drop(func(c *cell) bool { return c.scope.SessionID == sessionID })
+}
+
+// Suspended is how many cells are suspended.
+func (r *Runner) Suspended() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.parked)
+}
+
+// Close refuses new cells, aborts those that run, drops the suspended ones, and waits, as long as ctx
+// lasts, for everything under way. It is idempotent.
+func (r *Runner) Close(ctx context.Context) error {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	r.cancel(ErrClosed)
+	if err := await(ctx, &r.active); err != nil {
+		return fmt.Errorf("codemode: cells are still running: %w", err)
+	}
+	r.drop(func(*cell) bool { return true })
+	if err := await(ctx, &r.calls); err != nil {
+		return fmt.Errorf("codemode: tools that were told to stop are still running: %w", err)
+	}
+	return nil
+}
+
+func await(ctx context.Context, wg *sync.WaitGroup) error {
+	done := make(chan struct{})
+	go func() {
+		wg.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// newRunID gives "cm_" and a random UUID, version 4 (RFC 9562).
+func newRunID() string {
+	var b [16]byte
+	_, _ = rand.Read(b[:]) // documented never to fail
+	b[6] = b[6]&0x0f | 0x40
+	b[8] = b[8]&0x3f | 0x80
+	return fmt.Sprintf("cm_%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
+}
+
+func itoa(n int) string { return strconv.Itoa(n) }

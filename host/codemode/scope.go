@@ -1,0 +1,113 @@
+package codemode
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/chelahost/chela/host/catalog"
+	"github.com/chelahost/chela/host/namespace"
+	"github.com/chelahost/chela/host/policy"
+)
+
+// A Scope is what the cells of one agent run share: who they belong to and what they see. Make it with NewScope; it is
+// immutable and safe for concurrent use.
+type Scope struct {
+	ScopeOptions
+	cfg  Config
+	key  string
+	boot func() []byte
+}
+
+// ScopeOptions say what a Scope is made of.
+type ScopeOptions struct {
+	// The four ids must all be the same, and not empty, for a wait to resume what an exec suspended (contract R7).
+	RunID, SessionID, SessionKey, AgentID string
+
+	Catalog    *catalog.Catalog
+	Namespaces []*namespace.Bound
+	Gate       *policy.Gate
+	Config     *Config
+	// VisibleTools are the direct-only tools that the model sees beside exec and wait.
+	VisibleTools []string
+}
+
+// NewScope makes a scope. With a catalog that was used before, it is cheap.
+func NewScope(o ScopeOptions) *Scope {
+	s := &Scope{ScopeOptions: o, cfg: o.Config.resolve()}
+	h := sha256.New()
+	fmt.Fprintf(h, "%s\x00%d\x00", o.Catalog.Digest(), s.cfg.MaxOutputBytes)
+	for _, n := range o.Namespaces {
+		fmt.Fprintf(h, "%q %q %d ", n.ID(), n.GlobalName(), len(n.Descriptor()))
+		h.Write(n.Descriptor())
+	}
+	s.key = hex.EncodeToString(h.Sum(nil))
+	s.boot = sync.OnceValue(s.bootData)
+	return s
+}
+
+// same reports whether a wait from scope o may resume a run of s; a missing value on either side is a mismatch.
+func (s *Scope) same(o *Scope) *Failure {
+	if s.RunID == "" || s.RunID != o.RunID {
+		return failForeignRun
+	}
+	if s.SessionID == "" || s.SessionKey == "" || s.AgentID == "" ||
+		s.SessionID != o.SessionID || s.SessionKey != o.SessionKey || s.AgentID != o.AgentID {
+		return failForeign
+	}
+	return nil
+}
+
+// bootData is what the controller's boot reads.
+func (s *Scope) bootData() []byte {
+	type limits struct {
+		Output  int `json:"output"`
+		Input   int `json:"input"`
+		Pending int `json:"pending"`
+	}
+	data := struct {
+		Limits     limits            `json:"limits"`
+		Entries    []json.RawMessage `json:"entries"`
+		Names      [][2]string       `json:"names"`
+		Namespaces [][3]any          `json:"namespaces"`
+		Files      []struct{}        `json:"files"`
+	}{
+		Limits:  limits{s.cfg.MaxOutputBytes, maxInputBytes, maxQueued},
+		Entries: []json.RawMessage{}, Names: [][2]string{}, Namespaces: [][3]any{}, Files: []struct{}{},
+	}
+	for _, e := range s.Catalog.Entries() {
+		if e.Source != catalog.SourceMCP {
+			data.Entries = append(data.Entries, e.Compact())
+		}
+	}
+	for _, n := range s.Catalog.SafeNames() {
+		data.Names = append(data.Names, [2]string{n.Name, n.ID})
+	}
+	for _, n := range s.Namespaces {
+		data.Namespaces = append(data.Namespaces, [3]any{n.ID(), n.GlobalName(), n.Descriptor()})
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(data); err != nil {
+		// Entries and descriptors are JSON that this program made.
+		panic(fmt.Sprintf("codemode: boot data: %v", err))
+	}
+	return b.Bytes()
+}
+
+// telemetry counts what a cell of this scope saw.
+func (s *Scope) telemetry(t counters) Telemetry {
+	n := s.Catalog.Sources()
+	return Telemetry{
+		CatalogSize: s.Catalog.Len(),
+		Sources: Sources{
+			OpenClaw: n[catalog.SourceOpenClaw], MCP: n[catalog.SourceMCP], Client: n[catalog.SourceClient],
+		},
+		SearchCount: t.search, DescribeCount: t.describe, CallCount: t.call,
+		VisibleTools: append([]string{"exec", "wait"}, s.VisibleTools...),
+	}
+}

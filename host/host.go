@@ -1,0 +1,220 @@
+// Package host puts the parts together: a Host has plugins and tools, gives each agent run its own view of them, and
+// runs the cells that a model writes. It is what a gateway embeds.
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+
+	"github.com/chelahost/chela/host/catalog"
+	"github.com/chelahost/chela/host/codemode"
+	"github.com/chelahost/chela/host/namespace"
+	"github.com/chelahost/chela/host/plugin"
+	"github.com/chelahost/chela/host/policy"
+	"github.com/chelahost/chela/quickjs"
+)
+
+// ErrClosed: the host is closed.
+var ErrClosed = errors.New("host: the host is closed")
+
+// Options configure a Host. The zero value is usable: no plugins, no tools, every tool allowed, default limits.
+type Options struct {
+	// Logger gets what plugins write and what an operator should know. nil discards it.
+	Logger *slog.Logger
+	// CacheDir holds compiled modules; see plugin.Options.
+	CacheDir string
+	// CodeMode bounds cells.
+	CodeMode codemode.Config
+	// Policy says which tools may be seen and called.
+	Policy policy.Rules
+	// PluginLimits bound plugins; each can be given its own, see PluginOptions.
+	PluginLimits plugin.Limits
+}
+
+// A Host runs cells over plugins and tools. It is safe for concurrent use.
+type Host struct {
+	log     *slog.Logger
+	cfg     codemode.Config
+	gate    *policy.Gate
+	js      *quickjs.Engine
+	plugins *plugin.Runtime
+	cells   *codemode.Runner
+	spaces  *namespace.Registry
+
+	mu      sync.Mutex
+	tools   []*catalog.Entry
+	loaded  map[string]*loaded
+	catalog *catalog.Catalog // of tools, filtered by the gate; nil after a change
+	closed  bool
+	once    sync.Once
+	err     error
+}
+
+// loaded is a plugin in use.
+type loaded struct {
+	plugin  *plugin.Plugin
+	entries []*catalog.Entry
+	config  map[string]json.RawMessage
+}
+
+// Open makes a host. opts may be nil. Close it after use.
+func Open(ctx context.Context, opts *Options) (_ *Host, err error) {
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	h := &Host{log: o.Logger, cfg: o.CodeMode, spaces: namespace.New(), loaded: map[string]*loaded{}}
+	if h.gate, err = policy.Compile(o.Policy); err != nil {
+		return nil, err
+	}
+	h.plugins, err = plugin.NewRuntime(&plugin.Options{Logger: o.Logger, CacheDir: o.CacheDir, Limits: o.PluginLimits})
+	if err != nil {
+		return nil, err
+	}
+	if h.js, err = quickjs.New(ctx, nil); err != nil {
+		return nil, errors.Join(err, h.plugins.Close(ctx))
+	}
+	h.cells = codemode.NewRunner(newGuestEngine(h.js), &codemode.Options{Logger: o.Logger})
+	return h, nil
+}
+
+// PluginOptions say what a plugin is given. The zero value gives it nothing.
+type PluginOptions = plugin.LoadOptions
+
+// LoadPlugin loads the plugin in a directory, and registers its tools and namespaces: runs that start from now on see
+// them. All or nothing of a plugin is registered. opts may be nil.
+func (h *Host) LoadPlugin(ctx context.Context, dir string, opts *PluginOptions) (*plugin.Plugin, error) {
+	p, err := h.plugins.Load(ctx, dir, opts)
+	if err != nil {
+		return nil, err
+	}
+	l := &loaded{plugin: p}
+	if opts != nil {
+		l.config = opts.Config
+	}
+	if l.entries, err = pluginEntries(p); err == nil {
+		err = h.register(l)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("plugin %s: %w", p.ID(), err), p.Close(ctx))
+	}
+	return p, nil
+}
+
+func (h *Host) register(l *loaded) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	m := l.plugin.Manifest()
+	if h.closed {
+		return ErrClosed
+	}
+	if h.loaded[m.ID] != nil {
+		return fmt.Errorf("a plugin with the id %q is loaded already: unload it first, or load this one under another id", m.ID)
+	}
+	for _, n := range m.Namespaces {
+		err := h.spaces.Register(m.ID, namespace.Registration{
+			ID: n.ID, GlobalName: n.GlobalName, Description: n.Description, Prompt: n.Prompt,
+			RequiredToolNames: n.RequiredToolNames, Scope: n.Scope,
+		})
+		if err != nil {
+			h.spaces.Clear(m.ID)
+			return err
+		}
+	}
+	h.loaded[m.ID] = l
+	h.catalog = nil
+	return nil
+}
+
+// UnloadPlugin takes a plugin out: runs that start from now on do not see it, calls under way are waited for.
+func (h *Host) UnloadPlugin(ctx context.Context, id string) error {
+	h.mu.Lock()
+	l := h.loaded[id]
+	if l == nil {
+		h.mu.Unlock()
+		return fmt.Errorf("host: no plugin with the id %q is loaded", id)
+	}
+	h.spaces.Clear(id)
+	delete(h.loaded, id)
+	h.catalog = nil
+	h.mu.Unlock()
+	return l.plugin.Close(ctx)
+}
+
+// RegisterTool adds a tool of the embedding program. A tool with the id of an earlier one replaces it. Runs that start
+// from now on see it.
+func (h *Host) RegisterTool(t catalog.Tool) error {
+	if t.Runner == nil {
+		return fmt.Errorf("host: tool %q has no Runner", t.Name)
+	}
+	e, err := catalog.NewEntry(t)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return ErrClosed
+	}
+	h.tools = append(h.tools, e)
+	h.catalog = nil
+	return nil
+}
+
+// view gives the catalog and the namespaces of a run that starts now.
+func (h *Host) view() (*catalog.Catalog, []*namespace.Bound, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, nil, ErrClosed
+	}
+	if h.catalog == nil {
+		entries := append([]*catalog.Entry(nil), h.tools...)
+		for _, l := range h.loaded {
+			entries = append(entries, l.entries...)
+		}
+		c, err := catalog.New(entries)
+		if err != nil {
+			return nil, nil, err
+		}
+		h.catalog = c.Filter(h.gate.Visible)
+	}
+	spaces, err := h.spaces.Bind(owner{h.catalog}, func(id string) map[string]json.RawMessage {
+		if l := h.loaded[id]; l != nil {
+			return l.config
+		}
+		return nil
+	})
+	return h.catalog, spaces, err
+}
+
+// owner lets the namespace registry look up tools by owner.
+type owner struct{ *catalog.Catalog }
+
+// Owned implements namespace.Owner.
+func (o owner) Owned(name, id string) (string, bool) {
+	e, ok := o.Catalog.Owned(name, id)
+	if !ok {
+		return "", false
+	}
+	return e.ID, true
+}
+
+// Close refuses new work, aborts cells, waits for calls under way as long as ctx lasts, and frees everything, in the
+// order in which one part uses another. It is idempotent.
+func (h *Host) Close(ctx context.Context) error {
+	h.once.Do(func() {
+		h.mu.Lock()
+		h.closed = true
+		h.mu.Unlock()
+		h.err = errors.Join(h.cells.Close(ctx), h.plugins.Close(ctx), h.js.Close(ctx))
+	})
+	return h.err
+}

@@ -1,0 +1,117 @@
+package quickjs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/experimental"
+)
+
+// An instance is one instantiation of the engine's module. It holds at most one guest at a time.
+type instance struct {
+	engine *Engine
+	mod    api.Module
+	mem    *linearMemory
+	ctx    context.Context // carries the instance to the host functions; never cancelled
+	guest  *Guest
+	image  *Image // whose heap the memory equals while the instance is idle
+	fn     functions
+	stack  [8]uint64
+}
+
+// functions are the exports of the module that the host calls: the QuickJS C API.
+type functions struct {
+	initialize, malloc, free                          api.Function
+	newRuntime, newContext                            api.Function
+	setMaxStackSize, setMemoryLimit, setGCThreshold   api.Function
+	setInterruptHandler, setRejectionTracker          api.Function
+	eval, call, freeValue, dupValue, newString, parse api.Function
+	toCString, freeCString, executeJob, getException  api.Function
+	getProperty, getIndex, promiseState, promiseValue api.Function
+	runGC                                             api.Function
+}
+
+func (f *functions) bind(mod api.Module) error {
+	for _, b := range []struct {
+		to   *api.Function
+		name string
+	}{
+		{&f.initialize, "_initialize"}, {&f.malloc, "malloc"}, {&f.free, "free"},
+		{&f.newRuntime, "JS_NewRuntime"}, {&f.newContext, "JS_NewContext"},
+		{&f.setMaxStackSize, "JS_SetMaxStackSize"}, {&f.setMemoryLimit, "JS_SetMemoryLimit"},
+		{&f.setGCThreshold, "JS_SetGCThreshold"}, {&f.setInterruptHandler, "JS_SetInterruptHandler"},
+		{&f.setRejectionTracker, "JS_SetHostPromiseRejectionTracker"},
+		{&f.eval, "JS_Eval2"}, {&f.call, "JS_Call"}, {&f.freeValue, "JS_FreeValue"}, {&f.dupValue, "JS_DupValue"},
+		{&f.newString, "JS_NewStringLen"}, {&f.parse, "JS_ParseJSON"}, {&f.toCString, "JS_ToCStringLen2"},
+		{&f.freeCString, "JS_FreeCString"}, {&f.executeJob, "JS_ExecutePendingJob"},
+		{&f.getException, "JS_GetException"}, {&f.getProperty, "JS_GetPropertyStr"},
+		{&f.getIndex, "JS_GetPropertyUint32"}, {&f.promiseState, "JS_PromiseState"},
+		{&f.promiseValue, "JS_PromiseResult"}, {&f.runGC, "JS_RunGC"},
+	} {
+		if *b.to = mod.ExportedFunction(b.name); *b.to == nil {
+			return fmt.Errorf("quickjs: the engine's module does not export %s", b.name)
+		}
+	}
+	return nil
+}
+
+type instanceKey struct{}
+
+func instanceOf(ctx context.Context) *instance { return ctx.Value(instanceKey{}).(*instance) }
+func guestOf(ctx context.Context) *Guest       { return instanceOf(ctx).guest }
+
+// newInstance instantiates the module, with address space for size bytes of memory.
+func (e *Engine) newInstance(size uint64) (*instance, error) {
+	space, err := reserve(size)
+	if err != nil {
+		return nil, fmt.Errorf("quickjs: reserving %d bytes of address space: %w", size, err)
+	}
+	in := &instance{engine: e, mem: &linearMemory{space: space, max: size}}
+	in.ctx = context.WithValue(context.Background(), instanceKey{}, in)
+	ctx := experimental.WithMemoryAllocator(in.ctx, experimental.MemoryAllocatorFunc(
+		func(uint64, uint64) experimental.LinearMemory { return in.mem }))
+	mod, err := e.runtime.InstantiateModule(ctx, e.module, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	if err != nil {
+		in.mem.Free()
+		return nil, fmt.Errorf("quickjs: instantiating the engine: %w", err)
+	}
+	in.mod = mod
+	if err := in.fn.bind(mod); err != nil {
+		return nil, errors.Join(err, mod.Close(in.ctx))
+	}
+	return in, nil
+}
+
+// sbrk is the guest's allocator asking for n more bytes: it gives the old break, or -1.
+func (in *instance) sbrk(n int32) uint32 {
+	old := in.mem.brk
+	if n < 0 || old+uint64(n) > in.mem.max || !in.grow(old+uint64(n)) {
+		return ^uint32(0)
+	}
+	in.mem.brk += uint64(n)
+	return uint32(old)
+}
+
+// grow makes the memory at least size bytes long.
+func (in *instance) grow(size uint64) bool {
+	have := uint64(len(in.mem.buf))
+	if have >= size {
+		return true
+	}
+	_, ok := in.mod.Memory().Grow(uint32((size - have + wasmPage - 1) / wasmPage))
+	return ok
+}
+
+func (in *instance) close() { _ = in.mod.Close(in.ctx) }
+
+// raw calls an export with up to eight arguments and returns its first result.
+func (in *instance) raw(f api.Function, args ...uint64) (uint64, error) {
+	n := copy(in.stack[:], args)
+	if err := f.CallWithStack(in.ctx, in.stack[:max(n, 1)]); err != nil {
+		return 0, err
+	}
+	return in.stack[0], nil
+}

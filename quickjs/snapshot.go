@@ -1,0 +1,74 @@
+package quickjs
+
+import (
+	"crypto/sha256"
+	"maps"
+)
+
+// A Snapshot is the heap of a guest at rest: the pages that differ from its image. It holds no wasm frames, because at
+// rest there are none. It is immutable.
+type Snapshot struct {
+	image      *Image
+	digest     [sha256.Size]byte // of the image, with the engine build in it
+	pages      []page
+	size       uint64 // the break
+	rejections rejections
+	ticks      uint64
+	memory     int64
+}
+
+// Bytes is the size of the snapshot's pages.
+func (s *Snapshot) Bytes() int { return len(s.pages) * pageSize }
+
+// Snapshot copies the guest's heap, or fails with ErrSnapshotSize if it has more than maxBytes. The guest goes on living.
+func (g *Guest) Snapshot(maxBytes int) (*Snapshot, error) {
+	if g.lost {
+		return nil, ErrLost
+	}
+	in := g.inst
+	// The C stack is empty at rest; what is left on it is dead.
+	clear(in.mem.buf[initialMemory : initialMemory+stackBytes])
+	pages, ok := in.mem.diff(in.image.heap, maxBytes)
+	if !ok {
+		return nil, ErrSnapshotSize
+	}
+	s := &Snapshot{
+		image: in.image, digest: in.image.digest, pages: pages, size: in.mem.brk, ticks: g.ticks, memory: g.memory,
+	}
+	s.rejections = g.rejections
+	s.rejections.open = maps.Clone(g.rejections.open)
+	return s, nil
+}
+
+// Restore gives a guest whose heap is the snapshot. One snapshot may be restored any number of times; Math.random goes
+// on from the snapshot's state unless lim has a seed, the clock is that of lim.
+func (e *Engine) Restore(s *Snapshot, lim *Limits) (*Guest, error) {
+	if s.image == nil || s.image.digest != s.digest {
+		return nil, ErrSnapshotEngine
+	}
+	l := Limits{}
+	if lim != nil {
+		l = *lim
+	}
+	l.MemoryBytes = s.memory
+	g, err := e.start(s.image, &l)
+	if err != nil {
+		return nil, err
+	}
+	in := g.inst
+	if !in.grow(s.size) {
+		g.discard()
+		return nil, ErrMemory
+	}
+	in.mem.brk = s.size
+	for _, p := range s.pages {
+		copy(in.mem.buf[int(p.index)*pageSize:], p.data)
+	}
+	g.ticks = s.ticks
+	g.rejections = s.rejections
+	g.rejections.open = maps.Clone(s.rejections.open)
+	if l.Seed != 0 {
+		in.mem.putUint64(g.layout.seed, l.Seed)
+	}
+	return g, nil
+}
