@@ -1,8 +1,8 @@
 package catalog
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -17,11 +17,11 @@ OUTPUT DECLARED RULE: when a line declares its output, tools.callValue resolves 
 OUTPUT UNKNOWN RULE: after ` + "`-> ?` never guess fields; end with `return await tools.callValue(id, args);`" + ` and process the value in a later exec.
 `
 
+const omittedText = " additional OpenClaw/plugin tools omitted from this prompt index. Find them in ALL_TOOLS or with tools.search(query)."
+
 const indexFooter = "\nUse these exact ids with tools.callValue; when more than one could fit, look in ALL_TOOLS or use tools.search(query)."
 
-func omittedFooter(n int) string {
-	return fmt.Sprintf("\n%d additional OpenClaw/plugin tools omitted from this prompt index. Find them in ALL_TOOLS or with tools.search(query).", n)
-}
+func omittedFooter(n int) string { return "\n" + strconv.Itoa(n) + omittedText }
 
 // QuickIndex returns the list of tool ids and type hints that goes into the
 // description of exec; "" without core or plugin tools. It is at most
@@ -54,6 +54,9 @@ func (c *Catalog) buildIndex() string {
 		total, length, kept := len(rows), heading, rows[:0:0]
 		for _, e := range rows {
 			with := length + e.rowLength + 1
+			if with >= MaxQuickIndex { // even without a footer
+				continue
+			}
 			if with+len(omittedFooter(total-len(kept)-1)) <= MaxQuickIndex {
 				kept, length = append(kept, e), with
 			}
