@@ -81,7 +81,14 @@ func checkHost(s string) (problem, fix string) {
 
 func checkPath(s string) (problem, fix string) {
 	clean := path.Clean(s)
-	if s != clean && s != clean+"/" || strings.Contains(s, `\`) {
+	if s != clean && s != clean+"/" {
+		return fmt.Sprintf("%q is not a plain path", clip(s)), ""
+	}
+	return "", ""
+}
+
+func checkGuestPath(s string) (problem, fix string) {
+	if s != path.Clean(s) || strings.ContainsAny(s, `\:`) {
 		return fmt.Sprintf("%q is not a plain path", clip(s)), ""
 	}
 	return "", ""
@@ -143,18 +150,19 @@ func (d *decoder) repeated(list *value, name string) {
 // ownership rule of the contract, section 6.
 func (d *decoder) namespace(ns *value, own map[string]bool, config *value) {
 	required := make(map[string]bool)
-	for _, v := range ns.member("requiredToolNames").items() {
+	names := ns.member("requiredToolNames").items()
+	for _, v := range names {
 		required[v.text] = true
 		if v.shape == isString && rules["toolName"].pattern.MatchString(v.text) && !own[v.text] {
 			d.faults.add(v, fmt.Sprintf("%q is not a tool of this plugin", v.text), "a namespace may use only the tools declared under /tools")
 		}
 	}
 	walkMarkers(ns.member("scope"), func(marker string, v *value) {
-		if v.shape != isString {
+		if v.shape != isString || v.text == "" {
 			return // reported with the scope
 		}
 		switch {
-		case marker == "$tool" && !required[v.text]:
+		case marker == "$tool" && len(names) > 0 && !required[v.text]:
 			d.faults.add(v, fmt.Sprintf("%q is not in requiredToolNames", clip(v.text)), "add it there, or correct the name")
 		case marker == "$config" && config == nil:
 			d.faults.add(v, "refers to configuration the plugin does not have", "declare it in /configSchema")

@@ -60,29 +60,28 @@ func (d *decoder) fill(v *value, dst reflect.Value, r *rule) {
 	}
 	switch dst.Kind() {
 	case reflect.Pointer:
-		if d.want(v, isObject, nil) {
-			dst.Set(reflect.New(dst.Type().Elem()))
-			d.object(v, dst.Elem())
-		}
+		target := reflect.New(dst.Type().Elem())
+		dst.Set(target)
+		d.fill(v, target.Elem(), r)
 	case reflect.Struct:
-		if d.want(v, isObject, nil) {
+		if d.want(v, isObject, "write an object with the members "+names(d.fieldsOf(dst.Type()))) {
 			d.object(v, dst)
 		}
 	case reflect.Slice:
-		if d.want(v, isArray, r) {
+		if d.want(v, isArray, r.remedy()) {
 			d.array(v, dst, r)
 		}
 	case reflect.String:
-		if d.want(v, isString, r) {
+		if d.want(v, isString, r.remedy()) {
 			dst.SetString(v.text)
 			d.checkString(v, r)
 		}
 	case reflect.Bool:
-		if d.want(v, isBool, r) {
+		if d.want(v, isBool, "write true or false") {
 			dst.SetBool(v.raw[0] == 't')
 		}
 	case reflect.Int, reflect.Int64:
-		if d.want(v, isNumber, r) {
+		if d.want(v, isNumber, r.remedy()) {
 			d.integer(v, dst, r)
 		}
 	default:
@@ -91,11 +90,10 @@ func (d *decoder) fill(v *value, dst reflect.Value, r *rule) {
 }
 
 // want reports whether v has the shape, and a fault when it has not.
-func (d *decoder) want(v *value, want shape, r *rule) bool {
+func (d *decoder) want(v *value, want shape, fix string) bool {
 	if v.shape == want {
 		return true
 	}
-	fix := r.remedy()
 	if v.shape == isNull {
 		fix = "leave the member out when there is nothing to say"
 	}
@@ -103,8 +101,8 @@ func (d *decoder) want(v *value, want shape, r *rule) bool {
 	return false
 }
 
-func (d *decoder) object(v *value, dst reflect.Value) {
-	t := dst.Type()
+// fieldsOf returns the fields of a struct type, whose tags are read once.
+func (d *decoder) fieldsOf(t reflect.Type) []field {
 	fields, ok := d.fields[t]
 	if !ok {
 		fields = structFields(t)
@@ -113,6 +111,11 @@ func (d *decoder) object(v *value, dst reflect.Value) {
 		}
 		d.fields[t] = fields
 	}
+	return fields
+}
+
+func (d *decoder) object(v *value, dst reflect.Value) {
+	fields := d.fieldsOf(dst.Type())
 	for _, child := range v.children {
 		known := false
 		for i := range fields {
@@ -188,9 +191,7 @@ func compact(raw []byte) []byte {
 // suggest names the known member closest to name, or all of them.
 func suggest(name string, fields []field) string {
 	best, bestDistance := "", 1+max(2, len(name)/3)
-	names := make([]string, 0, len(fields))
 	for _, f := range fields {
-		names = append(names, f.name)
 		if n := distance(fold(name), fold(f.name)); n < bestDistance {
 			best, bestDistance = f.name, n
 		}
@@ -198,7 +199,15 @@ func suggest(name string, fields []field) string {
 	if best != "" && len(name) > 2 {
 		return fmt.Sprintf("did you mean %q?", best)
 	}
-	return "known members are " + strings.Join(names, ", ")
+	return "known members are " + names(fields)
+}
+
+func names(fields []field) string {
+	list := make([]string, len(fields))
+	for i, f := range fields {
+		list[i] = f.name
+	}
+	return strings.Join(list, ", ")
 }
 
 // fold removes what people vary: case, underscores and dashes.

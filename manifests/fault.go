@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Fault is one thing wrong with a manifest.
@@ -21,8 +23,11 @@ type Fault struct {
 // String returns the fault as one line: place, problem, remedy.
 func (f Fault) String() string {
 	at := f.Pointer
-	if at == "" {
+	switch {
+	case at == "":
 		at = "(document)"
+	case strings.ContainsFunc(at, unicode.IsControl):
+		at = strconv.Quote(at) // a member name cannot begin a line of its own
 	}
 	if f.Fix == "" {
 		return at + ": " + f.Problem
@@ -103,11 +108,17 @@ func (c *collector) err() error {
 	return e
 }
 
-// clip shortens hostile text for a message.
-func clip(s string) string {
-	const most = 80
-	if len(s) <= most {
-		return s
+// clip makes hostile text fit for a message.
+func clip(s string) string { return clipTo(s, 80) }
+
+func clipTo(s string, most int) string {
+	if len(s) > most {
+		s = strings.ToValidUTF8(s[:most], "") + "…"
 	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, s)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"regexp/syntax"
 	"strconv"
 	"strings"
@@ -25,10 +24,11 @@ func (d *decoder) schema(v *value) {
 		d.faults.add(v, fmt.Sprintf("is nested deeper than %d levels", MaxSchemaDepth), "move the inner parts to $defs and refer to them")
 		return
 	}
-	before := d.faults.count()
+	faults, cost := d.faults.count(), d.patternCost
 	d.references(v)
-	if d.faults.count() > before {
-		return
+	d.patterns(v)
+	if d.faults.count() > faults || d.patternCost > max(cost, MaxPatternCost) {
+		return // compiling would say the same again, or take the memory
 	}
 	if err := d.compile(v); err != nil {
 		d.schemaFault(v, err)
@@ -83,7 +83,6 @@ func (d *decoder) compile(v *value) error {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
 	c.UseLoader(closed{})
-	c.UseRegexpEngine(d.pattern)
 	if err := c.AddResource(schemaURL, doc); err != nil {
 		return err
 	}
@@ -91,30 +90,47 @@ func (d *decoder) compile(v *value) error {
 	return err
 }
 
-// pattern compiles a regular expression of a schema. Matching takes linear time,
-// but x{1000} makes a program a thousand times as long as its text.
-func (d *decoder) pattern(expr string) (jsonschema.Regexp, error) {
+// patterns counts what the regular expressions below v take. Matching takes
+// linear time, but x{1000} makes a program a thousand times as long as its text.
+// Counting before compiling keeps to the order of the document.
+func (d *decoder) patterns(v *value) {
+	for _, c := range v.children {
+		if v.key == "patternProperties" && v.shape == isObject {
+			d.count(c, c.key)
+		}
+		if c.key == "pattern" && v.shape == isObject && c.shape == isString {
+			d.count(c, c.text)
+		}
+		d.patterns(c)
+	}
+}
+
+func (d *decoder) count(v *value, expr string) {
 	parsed, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
-		return nil, err
+		return // reported with the schema, if it is an expression at all
 	}
+	before := d.patternCost
 	d.patternCost += patternCost(parsed, MaxPatternCost)
-	if d.patternCost > MaxPatternCost {
-		return nil, fmt.Errorf("the patterns of the manifest are too big: repetitions such as x{1000} count as written out, and %d is the limit", MaxPatternCost)
+	if before <= MaxPatternCost && d.patternCost > MaxPatternCost {
+		d.faults.add(v, fmt.Sprintf("makes the patterns of the manifest too big: written out they have more than %d parts", MaxPatternCost),
+			"use smaller or fewer repetitions such as x{1000}; maxLength costs nothing")
 	}
-	return regexp.Compile(expr)
 }
 
 // patternCost estimates the length of the program, and stops counting at most.
 func patternCost(re *syntax.Regexp, most int) int {
-	n := 1 + len(re.Rune)
+	n := 1
+	if re.Op == syntax.OpLiteral {
+		n = len(re.Rune)
+	}
 	for _, sub := range re.Sub {
 		if n += patternCost(sub, most); n > most {
 			return most + 1
 		}
 	}
 	if re.Op == syntax.OpRepeat {
-		n *= max(re.Min, re.Max, 1)
+		n = 1 + (n-1)*max(re.Min, re.Max, 1)
 	}
 	return min(n, most+1)
 }
@@ -162,11 +178,4 @@ func (v *value) descend(tokens []string) *value {
 	return v
 }
 
-func clipLong(s string) string {
-	const most = 300
-	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= most {
-		return s
-	}
-	return strings.ToValidUTF8(s[:most], "") + "…"
-}
+func clipLong(s string) string { return clipTo(strings.Join(strings.Fields(s), " "), 300) }

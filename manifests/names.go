@@ -1,8 +1,6 @@
 package manifests
 
 import (
-	"errors"
-	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,14 +16,19 @@ var identifier = regexp.MustCompile(identifierPattern)
 func CheckGlobalName(name string) error {
 	switch {
 	case !identifier.MatchString(name) || slices.Contains(reservedWords, name):
-		return errors.New("Code mode namespace globalName must be a JavaScript identifier.")
+		return nameError("Code mode namespace globalName must be a JavaScript identifier.")
 	case slices.Contains(reservedGlobals, name), strings.HasPrefix(name, "__openclaw"), strings.HasPrefix(name, "__chela"):
-		return fmt.Errorf("Code mode namespace globalName %q is reserved.", name)
+		return nameError(`Code mode namespace globalName "` + name + `" is reserved.`)
 	case slices.Contains(hostGlobals, name):
-		return fmt.Errorf("Code mode namespace globalName %q collides with a global.", name)
+		return nameError(`Code mode namespace globalName "` + name + `" collides with a global.`)
 	}
 	return nil
 }
+
+// nameError is a message whose wording is not ours.
+type nameError string
+
+func (e nameError) Error() string { return string(e) }
 
 // UnsafeKey reports whether key may not be a member name of a scope (code mode
 // contract, section 6.4): it is empty, contains NUL, or is __proto__,

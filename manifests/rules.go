@@ -12,7 +12,7 @@ import (
 // schema is generated from it, so a rule is written once.
 type rule struct {
 	noun    string         // "a tool name": what the value should be
-	fix     string         // what would be right; made from the bounds when empty
+	fix     string         // what to write; made from the bounds when empty
 	pattern *regexp.Regexp // of a string; only syntax that JSON Schema also has
 	min     int64          // of a string's characters (0 means 1), an integer, or the number of items
 	max     int64
@@ -31,15 +31,15 @@ func (r *rule) remedy() string {
 	case r == nil:
 		return ""
 	case r.fix != "":
-		return r.fix
+		return "write " + r.fix
 	case r.enum != nil:
-		return "one of " + strings.Join(r.enum, ", ")
+		return "write one of " + strings.Join(r.enum, ", ")
 	case r.items != "":
-		return fmt.Sprintf("an array of %d to %d items", r.min, r.max)
+		return fmt.Sprintf("write an array of %d to %d items", r.min, r.max)
 	case r.noun == integerNoun:
-		return fmt.Sprintf("an integer from %d to %d", r.min, r.max)
+		return fmt.Sprintf("write an integer from %d to %d", r.min, r.max)
 	}
-	return fmt.Sprintf("text of 1 to %d characters", r.max)
+	return fmt.Sprintf("write text of 1 to %d characters", r.max)
 }
 
 const integerNoun = "an integer in range"
@@ -79,7 +79,7 @@ var rules = map[string]*rule{
 	"requiredToolNames": {items: "toolName", min: 1, max: MaxTools, unique: true, fix: "an array of names of this plugin's tools"},
 
 	"capabilities": {items: "capability", max: MaxCapabilities},
-	"reason":       {noun: "a reason", max: MaxReasonLength, pattern: regexp.MustCompile(`\S`), lines: true, fix: "tell the operator why the plugin needs this"},
+	"reason":       {noun: "a reason", max: MaxReasonLength, pattern: regexp.MustCompile(`\S`), lines: true, fix: "why the plugin needs this, for the operator"},
 	"host": {noun: "a host", max: 253, pattern: regexp.MustCompile(hostPattern), check: checkHost,
 		fix: "a lower-case host name such as api.example.com, *.example.com for the hosts below it, an IP address, or * for all"},
 	"hosts":      {items: "host", min: 1, max: MaxCapabilities, unique: true, fix: "an array of hosts such as api.example.com"},
@@ -88,8 +88,8 @@ var rules = map[string]*rule{
 	"methods":    {items: "method", min: 1, max: 16, unique: true},
 	"method":     {noun: "an HTTP method", max: 16, pattern: regexp.MustCompile(`^[A-Z]+$`), fix: "a method in capitals, such as GET"},
 	"paths":      {items: "path", min: 1, max: 64, unique: true},
-	"path":       {noun: "a path prefix", max: 256, pattern: regexp.MustCompile(`^/[!-)+->@-~]*$`), check: checkPath, fix: "a prefix such as /v1/files, without wildcards, query or dot segments"},
-	"guestPath":  {noun: "an absolute path", max: 256, pattern: regexp.MustCompile(`^/`), check: checkPath, fix: "an absolute path with forward slashes and without dot segments, such as /data"},
+	"path":       {noun: "a path prefix", max: 256, pattern: regexp.MustCompile(`^/[A-Za-z0-9._~!$&'()+,;=:@/-]*$`), check: checkPath, fix: "a prefix such as /v1/files, without wildcards, query or dot segments"},
+	"guestPath":  {noun: "an absolute path", max: 256, pattern: regexp.MustCompile(`^/`), check: checkGuestPath, fix: "an absolute path with forward slashes and without dot segments, such as /data"},
 	"access":     {enum: []string{AccessRead, AccessWrite}},
 	"envName":    {noun: "a variable name", max: 128, pattern: regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`), fix: "a letter or underscore, then letters, digits or underscores"},
 	"secretName": {noun: "a secret name", max: 64, pattern: regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`), fix: "letters, digits, dots, underscores or dashes, such as github_token"},
@@ -118,7 +118,7 @@ func (d *decoder) checkString(v *value, r *rule) {
 		d.faults.add(v, fmt.Sprintf("%q is not allowed", clip(s)), r.remedy())
 		return
 	case int64(n) > r.max:
-		d.faults.add(v, fmt.Sprintf("has %d characters", n), fmt.Sprintf("at most %d", r.max))
+		d.faults.add(v, fmt.Sprintf("has %d characters", n), fmt.Sprintf("write at most %d", r.max))
 		return
 	case strings.ContainsFunc(s, func(c rune) bool { return unicode.IsControl(c) && !(r.lines && (c == '\n' || c == '\t')) }):
 		fix := "remove it"
