@@ -1,277 +1,266 @@
 package meter
 
+import "math"
+
 // A body is one function body being rewritten. Its buffers are reused for the next one.
 type body struct {
-	m       *rewriter
-	r       *reader
-	check   []byte // inserted at the entry and at loop headers; nil if the function is exempt
+	m *rewriter
+	*reader
+	check   []byte // inserted at the entry, at loop headers and in long stretches; nil if the function is exempt
+	flow    flow
+	due     int    // position from which the next instruction gets a check before it
 	scratch uint32 // index of the local that bulk charges use; added if used
 	used    bool
 	checks  int
-	head    []byte // locals
-	code    []byte
-	copied  int // r.data below this is in code
+	head    []byte // the locals of the result
+	code    []byte // the instructions of the result
+	copied  int    // what is before this position is in code
 }
 
-func (w *body) reset(m *rewriter, r *reader, params uint32) {
-	*w = body{m: m, r: r, scratch: params, head: w.head[:0], code: w.code[:0]}
+func (w *body) reset(m *rewriter, r *reader, params uint32, check []byte) {
+	*w = body{m: m, reader: r, check: check, scratch: params, flow: w.flow, head: w.head[:0], code: w.code[:0]}
+	w.flow.reset()
 }
 
 func (w *body) rewrite() {
-	r := w.r
-	start := r.pos
-	groups := r.count("groups of locals", MaxLocals, 2)
-	groupsAt := r.pos
+	start := w.pos
+	groups := w.count("groups of locals", MaxLocals, 2)
+	groupsAt := w.pos
 	total := uint64(0)
-	for i := uint32(0); i < groups && r.ok(); i++ {
-		at := r.pos
-		total += uint64(r.u32())
-		if total > MaxLocals {
-			r.fail(at, ErrLimit, "more than %d locals", MaxLocals)
+	for i := uint32(0); i < groups && w.ok(); i++ {
+		at := w.pos
+		if total += uint64(w.u32()); total > MaxLocals {
+			w.fail(at, ErrLimit, "a function has more than %d locals", MaxLocals)
 		}
-		r.valueType()
+		w.valueType()
 	}
-	if !r.ok() {
+	if !w.ok() {
 		return
 	}
 	w.scratch += uint32(total)
-	w.copied = r.pos
-	localsEnd := r.pos
-	w.insert(w.check)
+	end := w.pos
+	w.copied = end
+	w.insertCheck(end)
 	w.instructions()
-	w.flush(r.pos)
+	w.flush(w.pos)
 	if !w.used {
-		w.head = append(w.head, r.data[start:localsEnd]...)
+		w.head = append(w.head, w.data[start:end]...)
 		return
 	}
 	w.head = appendU32(w.head, groups+1)
-	w.head = append(w.head, r.data[groupsAt:localsEnd]...)
+	w.head = append(w.head, w.data[groupsAt:end]...)
 	w.head = append(w.head, 1, typeI32)
 }
 
-// flush copies what was read up to the given position.
-func (w *body) flush(to int) {
-	w.code = append(w.code, w.r.data[w.copied:to]...)
-	w.copied = to
+// flush copies the instructions before the position.
+func (w *body) flush(pos int) {
+	w.code = append(w.code, w.data[w.copied:pos]...)
+	w.copied = pos
 }
 
-// insert puts a check at the current position.
-func (w *body) insert(check []byte) {
-	if check == nil {
+// insertCheck puts a check before the instruction at the position.
+func (w *body) insertCheck(pos int) {
+	if w.check == nil {
+		w.due = math.MaxInt
 		return
 	}
-	w.flush(w.r.pos)
-	w.code = append(w.code, check...)
+	w.flush(pos)
+	w.code = append(w.code, w.check...)
 	w.checks++
+	w.flow.set(pos, 0)
+	w.due = w.flow.due()
 }
 
-// charge puts a charge for a bulk instruction before it.
-func (w *body) charge(at int, shift byte) {
-	if w.check == nil || !w.r.ok() {
+// insertCharge puts a charge before the bulk instruction at the position, whose size operand is on top of the stack.
+func (w *body) insertCharge(pos int, shift byte) {
+	if w.check == nil || !w.ok() {
 		return
 	}
-	w.flush(at)
+	w.flush(pos)
 	w.code = w.m.appendBulkCharge(w.code, w.scratch, shift)
 	w.used = true
 	w.checks++
+	w.flow.set(pos, 0)
+	w.due = w.flow.due()
+}
+
+// instructions reads all of the function's code.
+func (w *body) instructions() {
+	data := w.data[:w.end]
+	for w.pos < w.end {
+		at := w.skipSimple(data)
+		if at == len(data) {
+			w.pos = at
+			break
+		}
+		op := data[at]
+		w.pos = at + 1
+		switch immediates[op] {
+		case immNone:
+		case immIndex:
+			w.u32()
+		case immMemory:
+			w.memoryArg()
+		case immI32:
+			w.signed(32)
+		case immI64:
+			w.signed(64)
+		case imm4:
+			w.bytes(4)
+		case imm8:
+			w.bytes(8)
+		case immFunc:
+			w.function(op)
+		case immGlobal:
+			w.index("global", uint32(len(w.m.globals)))
+		case immTable:
+			w.index("table", w.m.tables)
+		case immCallIndirect:
+			w.index("type", uint32(len(w.m.types)))
+			w.index("table", w.m.tables)
+			if op == opReturnCallIndirect {
+				w.jump()
+			}
+		case immSelect:
+			if n := w.u32(); n != 1 {
+				w.fail(at, ErrMalformed, "select with %d types", n)
+			}
+			w.valueType()
+		case immZero:
+			w.memoryIndex()
+		case immRefNull:
+			w.refType()
+		case immMisc:
+			w.misc(at)
+		case immSIMD:
+			w.simd()
+		case immControl:
+			w.control(op)
+		case immUnsupported:
+			w.fail(at, ErrUnsupported, "%s (instruction %#x)", unsupported(op), op)
+		default:
+			w.fail(at, ErrMalformed, "instruction %#x is unknown", op)
+		}
+	}
+	if len(w.flow.blocks) != 0 {
+		w.fail(w.end, ErrMalformed, "a function ends within a block")
+	}
+}
+
+// skipSimple skips instructions that stay as they are and have no immediates longer than a byte: nine of ten. It
+// returns the position of the next instruction. This is where the time goes.
+func (w *body) skipSimple(data []byte) int {
+	pos := w.pos
+	for pos < len(data) {
+		if pos >= w.due {
+			w.insertCheck(pos)
+		}
+		switch immediates[data[pos]] {
+		case immNone:
+			pos++
+			continue
+		case immIndex, immI32:
+			if pos+1 < len(data) && data[pos+1] < 0x80 {
+				pos += 2
+				continue
+			}
+		case immMemory:
+			if pos+2 < len(data) && data[pos+1] < maxAlign && data[pos+2] < 0x80 {
+				pos += 3
+				continue
+			}
+		}
+		return pos
+	}
+	return pos
 }
 
 // function reads a function index and writes it shifted.
-func (w *body) function() {
-	at := w.r.pos
-	f := w.r.index("function", uint32(len(w.m.funcs)))
+func (w *body) function(op byte) {
+	at := w.pos
+	f := w.index("function", uint32(len(w.m.funcs)))
 	w.flush(at)
 	w.code = appendU32(w.code, w.m.shift(f))
-	w.copied = w.r.pos
-}
-
-// instructions reads all of the function's code. Nesting is left to the validator, but the last byte must be an end:
-// the code of the next function may not begin inside this one.
-func (w *body) instructions() {
-	r, m := w.r, w.m
-	last := byte(opUnreachable)
-	for r.pos < r.end {
-		at := r.pos
-		op := r.data[r.pos]
-		r.pos++
-		last = op
-		switch immediates[op] {
-		case immNone:
-		case immLocal:
-			r.u32()
-		case immGlobal:
-			r.index("global", uint32(len(m.globals)))
-		case immTable:
-			r.index("table", m.tables)
-		case immTag:
-			r.index("tag", m.tags)
-		case immFunc:
-			w.function()
-		case immBlock:
-			w.blockType()
-		case immLoop:
-			w.blockType()
-			w.insert(w.check)
-		case immBranches:
-			for range r.count("branches", MaxBody, 1) {
-				r.u32()
-			}
-			r.u32()
-		case immCallIndirect:
-			r.index("type", uint32(len(m.types)))
-			r.index("table", m.tables)
-		case immSelect:
-			if n := r.u32(); n != 1 {
-				r.fail(at, ErrMalformed, "select with %d types", n)
-			}
-			r.valueType()
-		case immMemory:
-			w.memoryArg()
-		case immZero:
-			w.memoryIndex()
-		case immI32:
-			r.signed(32)
-		case immI64:
-			r.signed(64)
-		case imm4:
-			r.bytes(4)
-		case imm8:
-			r.bytes(8)
-		case immRefNull:
-			r.refType()
-		case immTryTable:
-			w.blockType()
-			w.catches()
-		case immPrefix:
-			if op == opMisc {
-				w.misc(at)
-			} else {
-				w.simd(at)
-			}
-			last = opUnreachable
-		case immUnsupported:
-			r.fail(at, ErrUnsupported, "%s (instruction %#x)", unsupported(op), op)
-		default:
-			r.fail(at, ErrMalformed, "instruction %#x is unknown", op)
-		}
-	}
-	if last != opEnd {
-		r.fail(r.end, ErrMalformed, "the body does not close with end")
+	w.copied = w.pos
+	if op == opReturnCall {
+		w.jump()
 	}
 }
 
-// blockType reads a block type: empty, one value type, or the index of a function type as a positive signed number.
-func (w *body) blockType() {
-	r := w.r
-	at := r.pos
-	if r.left() > 0 && r.data[r.pos] == blockEmpty {
-		r.pos++
-		return
-	}
-	if r.left() > 0 && r.data[r.pos]&0xc0 == 0x40 { // a negative number of one byte
-		r.valueType()
-		return
-	}
-	x := r.signed(33)
-	if r.ok() && (x < 0 || x >= int64(len(w.m.types))) {
-		r.fail(at, ErrMalformed, "block type %d does not exist", x)
-	}
-}
+// maxAlign is above every alignment, which is given as a power of two.
+const maxAlign = 32
 
 // memoryArg reads alignment and offset. Bit 6 of the alignment would announce a memory index.
 func (w *body) memoryArg() {
-	at := w.r.pos
-	if align := w.r.u32(); align >= 32 {
-		w.r.fail(at, ErrUnsupported, "memory argument with alignment %d (more than one memory?)", align)
+	at := w.pos
+	if align := w.u32(); align >= maxAlign {
+		w.fail(at, ErrUnsupported, "a memory argument with alignment %d, or more than one memory", align)
 	}
-	w.r.u32()
+	w.u32()
 }
 
 func (w *body) memoryIndex() {
-	at := w.r.pos
-	if x := w.r.u8(); x != 0 {
-		w.r.fail(at, ErrUnsupported, "memory %d: there can be only one memory", x)
+	at := w.pos
+	if x := w.u8(); x != 0 {
+		w.fail(at, ErrUnsupported, "more than one memory (index %d)", x)
 	}
 }
 
-// catches reads the clauses of a try_table.
-func (w *body) catches() {
-	r := w.r
-	for range r.count("catch clauses", MaxBody, 2) {
-		at := r.pos
-		switch kind := r.u8(); kind {
-		case 0, 1:
-			r.index("tag", w.m.tags)
-			r.u32()
-		case 2, 3:
-			r.u32()
-		default:
-			r.fail(at, ErrMalformed, "%#x is not a kind of catch clause", kind)
-		}
-		if !r.ok() {
-			return
-		}
-	}
-}
-
-// misc reads an instruction of the prefix 0xfc. Bulk instructions take time in proportion to an operand, so they are
-// charged for it; those with a memory or table of 2^32 bytes take what they take, in one piece.
+// misc reads an instruction of the prefix 0xfc, which is at the given position. Bulk instructions are charged.
 func (w *body) misc(at int) {
-	r, m := w.r, w.m
-	switch sub := r.u32(); sub {
+	tables := w.m.tables
+	switch sub := w.u32(); sub {
 	case 0, 1, 2, 3, 4, 5, 6, 7: // saturating truncations
 	case 8: // memory.init
-		r.u32()
+		w.u32()
 		w.memoryIndex()
-		w.charge(at, bulkBytesShift)
-	case 9: // data.drop
-		r.u32()
+		w.insertCharge(at, bulkBytesShift)
 	case 10: // memory.copy
 		w.memoryIndex()
 		w.memoryIndex()
-		w.charge(at, bulkBytesShift)
+		w.insertCharge(at, bulkBytesShift)
 	case 11: // memory.fill
 		w.memoryIndex()
-		w.charge(at, bulkBytesShift)
+		w.insertCharge(at, bulkBytesShift)
+	case 9, 13: // data.drop, elem.drop
+		w.u32()
 	case 12: // table.init
-		r.u32()
-		r.index("table", m.tables)
-		w.charge(at, bulkEntriesShift)
-	case 13: // elem.drop
-		r.u32()
+		w.u32()
+		w.index("table", tables)
+		w.insertCharge(at, bulkEntriesShift)
 	case 14: // table.copy
-		r.index("table", m.tables)
-		r.index("table", m.tables)
-		w.charge(at, bulkEntriesShift)
+		w.index("table", tables)
+		w.index("table", tables)
+		w.insertCharge(at, bulkEntriesShift)
 	case 15, 17: // table.grow, table.fill
-		r.index("table", m.tables)
-		w.charge(at, bulkEntriesShift)
+		w.index("table", tables)
+		w.insertCharge(at, bulkEntriesShift)
 	case 16: // table.size
-		r.index("table", m.tables)
+		w.index("table", tables)
 	default:
-		r.fail(at, ErrMalformed, "instruction 0xfc %d is unknown", sub)
+		w.fail(at, ErrMalformed, "instruction 0xfc %d is unknown", sub)
 	}
 }
 
-// simd reads an instruction of the prefix 0xfd. Its number must be encoded as short as possible: wazero reads one byte,
-// and takes the second one of a long encoding for an instruction of its own. It is 0x01, nop, if the encoding is short.
-func (w *body) simd(at int) {
-	r := w.r
-	sub := r.u8()
+// simd reads an instruction of the prefix 0xfd. Its number must be encoded as short as possible: wazero reads one byte
+// of it, and takes a second one for an instruction of its own. In a short encoding that one is 0x01, nop.
+func (w *body) simd() {
+	at := w.pos
+	sub := w.u8()
 	if sub >= 0x80 {
-		if next := r.u8(); r.ok() && next != 1 {
-			r.fail(at, ErrUnsupported, "vector instruction 0xfd %#x %#x", sub, next)
+		if next := w.u8(); w.ok() && next != 1 {
+			w.fail(at, ErrUnsupported, "relaxed vector instructions, or a long encoding (0xfd %#x %#x)", sub, next)
 		}
 	}
 	switch {
 	case sub <= 11, sub == 92, sub == 93: // loads and stores
 		w.memoryArg()
-	case sub == simdConst, sub == 13: // 13 is shuffle
-		r.bytes(16)
+	case sub == simdConst, sub == simdShuffle:
+		w.bytes(16)
 	case sub >= 21 && sub <= 34: // lanes
-		r.u8()
+		w.u8()
 	case sub >= 84 && sub <= 91: // lanes to and from memory
 		w.memoryArg()
-		r.u8()
+		w.u8()
 	}
 }

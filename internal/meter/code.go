@@ -33,10 +33,11 @@ func (m *rewriter) writeCode(r *reader) []byte {
 		in := *r
 		in.end = r.pos + int(size)
 		r.pos = in.end
-		body.reset(m, &in, params)
+		var insert []byte
 		if !m.exempt[f] {
-			body.check = check
+			insert = check
 		}
+		body.reset(m, &in, params, insert)
 		body.rewrite()
 		if in.err != nil {
 			r.fail(in.err.Offset, in.err.Cause, "function %d: %s", f, in.err.Message)

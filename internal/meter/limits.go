@@ -15,6 +15,7 @@ const (
 	MaxParams    = 1_000     // of one function type; results likewise
 	MaxBody      = 7_654_321 // bytes of one function body
 	MaxLocals    = 50_000    // of one function, without its parameters
+	MaxNesting   = 100_000   // blocks within each other; not a limit of that list
 )
 
 // MaxTableEntries bounds the tables that a module defines, all together: the sum of their initial sizes may not exceed
