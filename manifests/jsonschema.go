@@ -20,6 +20,9 @@ func (d *decoder) schema(v *value) {
 	case len(v.raw) > MaxSchemaBytes:
 		d.faults.add(v, fmt.Sprintf("is %d bytes long", len(v.raw)), fmt.Sprintf("a schema has at most %d", MaxSchemaBytes))
 		return
+	case count(v) > MaxSchemaValues:
+		d.faults.add(v, fmt.Sprintf("holds %d values", count(v)), fmt.Sprintf("a schema has at most %d", MaxSchemaValues))
+		return
 	case deeper(v, MaxSchemaDepth):
 		d.faults.add(v, fmt.Sprintf("is nested deeper than %d levels", MaxSchemaDepth), "move the inner parts to $defs and refer to them")
 		return
@@ -33,6 +36,15 @@ func (d *decoder) schema(v *value) {
 	if err := d.compile(v); err != nil {
 		d.schemaFault(v, err)
 	}
+}
+
+// count returns the number of values in v, with v.
+func count(v *value) int {
+	n := 1
+	for _, c := range v.children {
+		n += count(c)
+	}
+	return n
 }
 
 func deeper(v *value, levels int) bool {
@@ -96,16 +108,16 @@ func (d *decoder) compile(v *value) error {
 func (d *decoder) patterns(v *value) {
 	for _, c := range v.children {
 		if v.key == "patternProperties" && v.shape == isObject {
-			d.count(c, c.key)
+			d.weigh(c, c.key)
 		}
 		if c.key == "pattern" && v.shape == isObject && c.shape == isString {
-			d.count(c, c.text)
+			d.weigh(c, c.text)
 		}
 		d.patterns(c)
 	}
 }
 
-func (d *decoder) count(v *value, expr string) {
+func (d *decoder) weigh(v *value, expr string) {
 	parsed, err := syntax.Parse(expr, syntax.Perl)
 	if err != nil {
 		return // reported with the schema, if it is an expression at all

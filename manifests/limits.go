@@ -43,6 +43,9 @@ const (
 	MaxSchemaBytes = 64 << 10
 	// MaxSchemaDepth is how deep one JSON Schema may nest.
 	MaxSchemaDepth = 32
+	// MaxSchemaValues is the greatest number of values in one JSON Schema. A
+	// compiler takes more than linear time over a long anyOf.
+	MaxSchemaValues = 4096
 	// MaxPatternCost is the greatest size of all regular expressions in the
 	// schemas of a manifest, after repetitions such as x{1000} are written out.
 	MaxPatternCost = 100_000

@@ -186,6 +186,7 @@ func TestLimits(t *testing.T) {
 		{"MaxPromptLength", withNamespace(`"scope":{"a":1},"prompt":` + long(MaxPromptLength)), withNamespace(`"scope":{"a":1},"prompt":` + long(MaxPromptLength+1)), "/namespaces/0/prompt", "has 8193 characters"},
 		{"MaxReasonLength", reason(MaxReasonLength), reason(MaxReasonLength + 1), "/capabilities/kv/reason", "has 513 characters"},
 		{"MaxSchemaBytes", comment(MaxSchemaBytes), comment(MaxSchemaBytes + 1), "/tools/0/inputSchema", "is 65537 bytes long"},
+		{"MaxSchemaValues", withSchema(`{"examples":[` + zeros(MaxSchemaValues-2) + `]}`), withSchema(`{"examples":[` + zeros(MaxSchemaValues-1) + `]}`), "/tools/0/inputSchema", "holds 4097 values"},
 		{"MaxSchemaDepth", withSchema(nested(`{"not":`, "true", "}", MaxSchemaDepth)), withSchema(nested(`{"not":`, "true", "}", MaxSchemaDepth+1)), "/tools/0/inputSchema", "nested deeper than 32 levels"},
 		{"MaxScopeDepth", withScope(nested(`{"a":`, "1", "}", MaxScopeDepth-1)), withScope(nested(`{"a":`, "1", "}", MaxScopeDepth)), "/namespaces/0/scope" + strings.Repeat("/a", MaxScopeDepth), "nested deeper than 16 levels"},
 		{"MaxScopeDepth in a template", nil, withScope(`{"a":{"$tool":"e","input":` + nested("[", "", "]", MaxScopeDepth) + `}}`), "/namespaces/0/scope/a/input" + strings.Repeat("/0", MaxScopeDepth-2), "nested deeper than 16 levels"},
