@@ -197,7 +197,7 @@ func (g *Guest) Text(v Value) (string, error) {
 	if g.lost {
 		return "", ErrLost
 	}
-	if v.isCounted() && !v.IsString() {
+	if v.isCounted() && !v.IsString() && v.tag() != tagBigInt {
 		return "", errors.New("quickjs: Text of a value that is not a primitive")
 	}
 	return g.text(v)

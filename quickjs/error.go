@@ -20,8 +20,8 @@ var (
 	ErrMemory = errors.New("quickjs: out of memory")
 	// ErrSnapshotSize: the snapshot would be larger than allowed.
 	ErrSnapshotSize = errors.New("quickjs: snapshot is larger than allowed")
-	// ErrSnapshotEngine: the snapshot was made by another build of the engine or over another image.
-	ErrSnapshotEngine = errors.New("quickjs: snapshot belongs to another image or engine build")
+	// ErrSnapshotEngine: the snapshot was made by another build of the engine.
+	ErrSnapshotEngine = errors.New("quickjs: the snapshot belongs to another build of the engine")
 
 	errExited = errors.New("quickjs: the guest called proc_exit")
 )

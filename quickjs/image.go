@@ -39,7 +39,7 @@ type Step struct {
 // An Image is an immutable heap. It is safe for concurrent use and needs no closing.
 type Image struct {
 	heap   []byte
-	digest [sha256.Size]byte
+	build  [sha256.Size]byte // of the engine that can run it
 	funcs  map[string]Value
 	layout layout
 }
@@ -233,10 +233,5 @@ func (g *Guest) freeze() (*Image, error) {
 	copy(heap, in.mem.buf)
 	// What the C stack held is of no use to anyone.
 	clear(heap[initialMemory : initialMemory+stackBytes])
-	h := sha256.New()
-	h.Write(in.engine.build[:])
-	h.Write(heap)
-	img := &Image{heap: heap, funcs: g.funcs, layout: g.layout}
-	h.Sum(img.digest[:0])
-	return img, nil
+	return &Image{heap: heap, build: in.engine.build, funcs: g.funcs, layout: g.layout}, nil
 }

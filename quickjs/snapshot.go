@@ -1,15 +1,11 @@
 package quickjs
 
-import (
-	"crypto/sha256"
-	"maps"
-)
+import "maps"
 
 // A Snapshot is the heap of a guest at rest: the pages that differ from its image. It holds no wasm frames, because at
 // rest there are none. It is immutable.
 type Snapshot struct {
 	image      *Image
-	digest     [sha256.Size]byte // of the image, with the engine build in it
 	pages      []page
 	size       uint64 // the break
 	rejections rejections
@@ -33,7 +29,7 @@ func (g *Guest) Snapshot(maxBytes int) (*Snapshot, error) {
 		return nil, ErrSnapshotSize
 	}
 	s := &Snapshot{
-		image: in.image, digest: in.image.digest, pages: pages, size: in.mem.brk, ticks: g.ticks, memory: g.memory,
+		image: in.image, pages: pages, size: in.mem.brk, ticks: g.ticks, memory: g.memory,
 	}
 	s.rejections = g.rejections
 	s.rejections.open = maps.Clone(g.rejections.open)
@@ -43,7 +39,7 @@ func (g *Guest) Snapshot(maxBytes int) (*Snapshot, error) {
 // Restore gives a guest whose heap is the snapshot. One snapshot may be restored any number of times; Math.random goes
 // on from the snapshot's state unless lim has a seed, the clock is that of lim.
 func (e *Engine) Restore(s *Snapshot, lim *Limits) (*Guest, error) {
-	if s.image == nil || s.image.digest != s.digest {
+	if s.image.build != e.build {
 		return nil, ErrSnapshotEngine
 	}
 	l := Limits{}

@@ -9,6 +9,7 @@ type Value uint64
 // to tagFloat64 is the upper half of a float64.
 const (
 	tagFirst     = -9
+	tagBigInt    = -9
 	tagString    = -7
 	tagRope      = -6
 	tagInt       = 0
