@@ -160,10 +160,8 @@ func (in *instance) explain(ctx context.Context, c *call, err error) error {
 
 // ended gives the error of a call whose context is over, or whose time is by the clock.
 func (c *call) ended(ctx context.Context) error {
+	<-ctx.Done() // it is due, but its timer may not have had a processor yet
 	cause := context.Cause(ctx)
-	if cause == nil {
-		cause = context.DeadlineExceeded
-	}
 	e := &Error{Code: CodeCanceled, Plugin: c.plugin.ID(), Tool: c.tool, Cause: cause}
 	var own *overtime
 	switch {

@@ -11,11 +11,13 @@ import (
 	"log/slog"
 	"os"
 	"path"
+	"runtime"
 	"slices"
 	"strings"
 
 	extism "github.com/extism/go-sdk"
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/chelahost/chela/internal/meter"
 	"github.com/chelahost/chela/manifests"
@@ -207,12 +209,18 @@ func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err != nil {
+	stat, err := f.Stat()
+	switch {
+	case err != nil:
 		return nil, err
+	case stat.IsDir():
+		return nil, fmt.Errorf("%s is a directory", name)
+	case stat.Size() > limit:
+		return nil, fmt.Errorf("%s has %d bytes; the limit is %d", name, stat.Size(), limit)
 	}
-	if int64(len(data)) > limit {
-		return nil, fmt.Errorf("%s has more than %d bytes, which is the limit", name, limit)
+	data := make([]byte, stat.Size())
+	if _, err := io.ReadFull(f, data); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return data, nil
 }
@@ -259,6 +267,7 @@ func newCompiled(ctx context.Context, module []byte, cache wazero.CompilationCac
 			err = fmt.Errorf("the compiler failed: %v", r)
 		}
 	}()
+	ctx = experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0))
 	compiled, err = extism.NewCompiledPlugin(ctx, extism.Manifest{
 		Wasm:   []extism.Wasm{extism.WasmData{Data: module}},
 		Memory: &extism.ManifestMemory{}, // no HTTP bodies and no variables in the SDK: it serves neither

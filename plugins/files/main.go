@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"syscall"
 )
 
 // main is empty: the module is a reactor, its tools are its exports.
@@ -100,6 +101,8 @@ func explain(p string, err error) error {
 		return err
 	case errors.Is(err, fs.ErrNotExist):
 		return faultf("not_found", "%s", p)
+	case errors.Is(err, syscall.EBADF): // what Go makes of a path below no preopened directory
+		return faultf("not_found", "%s: no granted directory holds it", p)
 	case errors.Is(err, fs.ErrPermission):
 		return faultf("denied", "%s", p)
 	}
