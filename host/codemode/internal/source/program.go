@@ -1,7 +1,11 @@
-// Package source is everything between a model's text and the script the guest evaluates: it recognises what the
-// text is, refuses what must not run, wraps the rest so that the text cannot leave its wrapper, and maps positions
-// back to the model's own lines.
 package source
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/go-sourcemap/sourcemap"
+)
 
 // Language is the language a cell is written in.
 type Language string
@@ -12,58 +16,86 @@ const (
 	TypeScript Language = "typescript"
 )
 
-// MaxBytes is the size limit of one cell's text, in bytes of UTF-8.
-const MaxBytes = 1 << 20
-
-// Program is one prepared cell. It is immutable and safe for concurrent use.
+// Program is one prepared cell. It does not change after Prepare and is safe for concurrent use.
 type Program struct {
 	// File is the file name to give to the engine: "user.js" or "user.ts".
 	File string
-	// Language is the language the text was read as. It differs from the one asked for only when a code fence
-	// marked TypeScript was sent as JavaScript.
+	// Language is the language the text was read as. It differs from the one asked for only when JavaScript was
+	// asked for and the text was one code fence marked as TypeScript.
 	Language Language
-	// Checks are scripts that must compile in the guest, without being run, before Source may be evaluated.
+	// Checks are scripts that must compile in the guest, without being run, before Source may be evaluated. It is
+	// empty when Source proves by itself that the text stays inside its wrapper.
 	Checks []string
-	// Source is the script to evaluate: an array literal whose only element is an async arrow function.
+	// Source is the script to evaluate, an array literal. Element 0 of its completion value is an async function
+	// without parameters: the cell.
 	Source string
-	// LineOffset is how many lines Source puts before the model's first line.
+	// LineOffset is how many lines Source puts before the first line of the cell. Number the lines of Source and
+	// of Checks from 1-LineOffset.
 	LineOffset int
 	// Notes are sentences for the model about how its text was read.
 	Notes []string
 
-	text string
+	text  string // the model's text with normal line ends; every line keeps its number, every column its place
+	call  string // what makes a sole function the cell: put between wrapper and text ...
+	close string // ... and after the text
+	shell shellShape
+
+	// generated is the emitted JavaScript behind the wrapper, for turning the engine's byte columns into the UTF-16
+	// columns of the source map. Empty for JavaScript.
+	generated string
+	shift     int // UTF-16 columns that the emitted code has in front of the first line of generated
+	above     int // lines that the emitted code has above generated
+	mapping   func() (*sourcemap.Consumer, error)
 }
 
-// Error is a refusal of a cell's text. Its code is always invalid_input.
-type Error struct {
-	// Message is everything the model is to read.
-	Message string
-	// Line and Column are the 1-based position in the model's own text, the column in UTF-16 units; 0 when the
-	// refusal is about the text as a whole.
-	Line, Column int
-}
-
-func (e *Error) Error() string { return e.Message }
-
-// Prepare turns a model's text into a program, or refuses it with an *Error.
+// Prepare turns a model's text into a program, or refuses it with an *Error. It blocks for the time it takes to parse
+// the text: microseconds for a JavaScript cell, milliseconds where a parser is needed.
 func Prepare(text string, lang Language) (*Program, error) {
-	p := &Program{File: "user.js", Language: lang, LineOffset: 1, text: text}
-	p.Checks = []string{"async function f(){\n" + text + "\n}"}
-	p.Source = "[async()=>{\n" + text + "\n}]"
+	text, err := clean(text)
+	if err != nil {
+		return nil, err
+	}
+	p := &Program{File: "user.js", Language: JavaScript, LineOffset: 1}
+	if text, err = p.unfence(text); err != nil {
+		return nil, err
+	}
+	p.text = text
+	if lang == TypeScript {
+		p.Language = TypeScript
+	}
+	if p.Language == TypeScript {
+		p.File = "user.ts"
+		if err := p.affordable(); err != nil {
+			return nil, err
+		}
+	}
+	if p.shell = shapeOf(p.text); p.isShell() {
+		return nil, &Error{Message: shellMessage}
+	}
+	if err := p.refuseModules(); err != nil {
+		return nil, err
+	}
+	p.callSoleFunction()
+	if p.Language == TypeScript {
+		if err := p.emit(); err != nil {
+			return nil, err
+		}
+		return p, nil
+	}
+	p.Source = p.arrowForm(p.text)
+	if !closesNothing(p.text) {
+		p.Checks = []string{p.functionForm(p.text)}
+	}
 	return p, nil
 }
 
-// Diagnose turns the engine's refusal to compile a Check or Source into the error to show. line and col are the
-// engine's position in the model's numbering (1-based), or 0.
-func (p *Program) Diagnose(engineMessage string, line, col int) error {
-	return &Error{Message: engineMessage, Line: line, Column: col}
+// HasReturn reports whether the text may contain a return statement: false is certain, true is not.
+func (p *Program) HasReturn() bool {
+	return p.close != "" || strings.Contains(p.text, "return") || strings.Contains(p.text, `\u`)
 }
 
-// Map translates an engine position into the model's own text.
-func (p *Program) Map(line, col int) (int, int, bool) { return line, col, line > 0 }
+func (p *Program) note(s string) { p.Notes = append(p.Notes, s) }
 
-// MapStack keeps the frames of stack that are in the model's own text, with mapped positions.
-func (p *Program) MapStack(stack string) string { return stack }
-
-// HasReturn reports whether the text may contain a return statement.
-func (p *Program) HasReturn() bool { return true }
+func once(data []byte) func() (*sourcemap.Consumer, error) {
+	return sync.OnceValues(func() (*sourcemap.Consumer, error) { return sourcemap.Parse("", data) })
+}
