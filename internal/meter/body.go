@@ -1,11 +1,14 @@
 package meter
 
-import "math"
+import (
+	"encoding/binary"
+	"math"
+)
 
 // A body is one function body being rewritten. Its buffers are reused for the next one.
 type body struct {
-	m *rewriter
-	*reader
+	reader
+	m       *rewriter
 	check   []byte // inserted at the entry, at loop headers and in long stretches; nil if the function is exempt
 	flow    flow
 	due     int    // position from which the next instruction gets a check before it
@@ -17,12 +20,13 @@ type body struct {
 	copied  int    // what is before this position is in code
 }
 
-func (w *body) reset(m *rewriter, r *reader, params uint32, check []byte) {
-	*w = body{m: m, reader: r, check: check, scratch: params, flow: w.flow, head: w.head[:0], code: w.code[:0]}
+// rewrite reads the body of function f, which is all of in, into head and code.
+func (w *body) rewrite(m *rewriter, f uint32, in reader, check []byte) {
+	*w = body{reader: in, m: m, flow: w.flow, head: w.head[:0], code: w.code[:0]}
 	w.flow.reset()
-}
-
-func (w *body) rewrite() {
+	if !m.exempt[f] {
+		w.check = check
+	}
 	start := w.pos
 	groups := w.count("groups of locals", MaxLocals, 2)
 	groupsAt := w.pos
@@ -37,7 +41,7 @@ func (w *body) rewrite() {
 	if !w.ok() {
 		return
 	}
-	w.scratch += uint32(total)
+	w.scratch = m.types[m.funcs[f]].params + uint32(total)
 	end := w.pos
 	w.copied = end
 	w.insertCheck(end)
@@ -88,7 +92,7 @@ func (w *body) insertCharge(pos int, shift byte) {
 func (w *body) instructions() {
 	data := w.data[:w.end]
 	for w.pos < w.end {
-		at := w.skipSimple(data)
+		at := w.skip(data)
 		if at == len(data) {
 			w.pos = at
 			break
@@ -147,32 +151,44 @@ func (w *body) instructions() {
 	}
 }
 
-// skipSimple skips instructions that stay as they are and have no immediates longer than a byte: nine of ten. It
-// returns the position of the next instruction. This is where the time goes.
-func (w *body) skipSimple(data []byte) int {
+// skip skips instructions that stay as they are and whose immediates are of one byte each: nine of ten. It returns the
+// position of the first other instruction. This is where the time goes, so there is one branch for all of them.
+func (w *body) skip(data []byte) int {
 	pos := w.pos
 	for pos < len(data) {
 		if pos >= w.due {
 			w.insertCheck(pos)
 		}
-		switch immediates[data[pos]] {
-		case immNone:
-			pos++
-			continue
-		case immIndex, immI32:
-			if pos+1 < len(data) && data[pos+1] < 0x80 {
-				pos += 2
-				continue
-			}
-		case immMemory:
-			if pos+2 < len(data) && data[pos+1] < maxAlign && data[pos+2] < 0x80 {
-				pos += 3
-				continue
-			}
+		if len(data)-pos < 4 {
+			break // the reader's checked methods do the rest
 		}
-		return pos
+		s := w.m.steps[data[pos]]
+		if s.length == 0 || binary.LittleEndian.Uint32(data[pos:])&s.mask != 0 {
+			break
+		}
+		pos += int(s.length)
 	}
 	return pos
+}
+
+// A step says how to skip an instruction: by length, if no bit of the mask is set in its first bytes.
+type step struct {
+	length uint32 // 0 if it cannot be skipped
+	mask   uint32
+}
+
+func skippable() (steps [256]step) {
+	for op, imm := range immediates {
+		switch imm {
+		case immNone:
+			steps[op] = step{1, 0}
+		case immIndex, immI32, immI64:
+			steps[op] = step{2, 0x80_00}
+		case immMemory:
+			steps[op] = step{3, 0x80<<16 | ^(maxAlign-1)&0xff<<8}
+		}
+	}
+	return steps
 }
 
 // function reads a function index and writes it shifted.

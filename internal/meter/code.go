@@ -1,54 +1,36 @@
 package meter
 
 // writeCode copies the function bodies with checks inserted and indices shifted, and adds the new functions.
-func (m *rewriter) writeCode(r *reader) []byte {
+func (m *rewriter) writeCode(r *reader, b []byte) []byte {
 	start := r.pos
 	n := r.count("function bodies", MaxFunctions, 3)
 	if n != m.definedFuncs() {
 		r.fail(start, ErrMalformed, "%d function bodies for %d functions", n, m.definedFuncs())
-		return nil
+		return b
 	}
-	added := uint32(1)
-	if m.opts.SaveGlobals {
-		added += 2
-	}
-	b := make([]byte, 0, r.left()+r.left()/4+256)
-	b = appendU32(b, n+added)
+	b = appendU32(b, n+m.addedFuncs())
 	check := m.checkCode()
 	var body body
-	for i := uint32(0); i < n && r.ok(); i++ {
+	for f := m.importedFuncs; f < uint32(len(m.funcs)) && r.ok(); f++ {
 		sizeAt := r.pos
 		size := r.u32()
 		if size > MaxBody {
 			r.fail(sizeAt, ErrLimit, "a function body of %d bytes, at most %d are allowed", size, MaxBody)
 		}
-		if uint64(size) > uint64(r.left()) {
-			r.fail(sizeAt, ErrMalformed, "a function body of %d bytes is announced, %d are left", size, r.left())
-		}
-		if !r.ok() {
+		if r.bytes(size); !r.ok() {
 			break
 		}
-		f := m.importedFuncs + i
-		params := m.types[m.funcs[f]].params
-		in := *r
-		in.end = r.pos + int(size)
-		r.pos = in.end
-		var insert []byte
-		if !m.exempt[f] {
-			insert = check
-		}
-		body.reset(m, &in, params, insert)
-		body.rewrite()
-		if in.err != nil {
-			r.fail(in.err.Offset, in.err.Cause, "function %d: %s", f, in.err.Message)
+		body.rewrite(m, f, reader{data: r.data, pos: r.pos - int(size), end: r.pos, section: r.section}, check)
+		if err := body.err; err != nil {
+			r.fail(err.Offset, err.Cause, "function %d: %s", f, err.Message)
 			break
 		}
-		m.info.Checks += body.checks
 		if added, ok := m.replace[f]; ok {
+			params := m.types[m.funcs[f]].params
 			b = appendSized(b, replacementBody(params, m.importedFuncs+added))
-			m.info.Checks -= body.checks
 			continue
 		}
+		m.info.Checks += body.checks
 		b = appendU32(b, uint32(len(body.head)+len(body.code)))
 		b = append(b, body.head...)
 		b = append(b, body.code...)

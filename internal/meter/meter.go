@@ -52,7 +52,7 @@ type Info struct {
 // [MaxGrowth] times that plus a constant and, with SaveGlobals, that again.
 // Rewrite may be called concurrently.
 func Rewrite(module []byte, opts *Options) ([]byte, *Info, error) {
-	m := &rewriter{module: module}
+	m := &rewriter{module: module, steps: skippable()}
 	if opts != nil {
 		m.opts = *opts
 	}
@@ -81,8 +81,8 @@ type rewriter struct {
 
 	importedFuncs   uint32
 	importedGlobals uint32
-	dataCount       uint32
 
+	steps   [256]step
 	added   []addedImport // appended to the imports: the tick, then one per replaced function
 	exempt  map[uint32]bool
 	replace map[uint32]uint32 // function index in the original to index in added
@@ -107,6 +107,14 @@ func (m *rewriter) counter() uint32      { return uint32(len(m.globals)) }
 func (m *rewriter) tickType() uint32     { return uint32(len(m.types)) }
 func (m *rewriter) noArgsType() uint32   { return uint32(len(m.types)) + 1 }
 func (m *rewriter) definedFuncs() uint32 { return uint32(len(m.funcs)) - m.importedFuncs }
+
+// addedFuncs is the number of functions added after those of the module.
+func (m *rewriter) addedFuncs() uint32 {
+	if m.opts.SaveGlobals {
+		return 3
+	}
+	return 1
+}
 
 func (m *rewriter) run() error {
 	if err := m.checkOptions(); err != nil {

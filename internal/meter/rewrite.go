@@ -1,68 +1,67 @@
 package meter
 
-// writeSection appends a section to the result, if it has one.
+// writeSection appends a section to the result, unless there is neither such a section in the original nor anything to
+// put into one.
 func (m *rewriter) writeSection(id byte) *Error {
-	present := m.sections[id].present
-	r := m.section(id)
-	var b []byte
+	var write func(*reader, []byte) []byte
+	needed := m.sections[id].present
 	switch id {
 	case secType:
-		b = m.writeTypes(r)
+		write, needed = m.writeTypes, true
 	case secImport:
-		b = m.writeImports(r)
+		write, needed = m.writeImports, true
 	case secFunction:
-		b = m.writeFunctions(r)
+		write, needed = m.writeFunctions, true
 	case secTable:
-		b = m.writeTables(r, nil)
+		write = m.writeTables
 	case secGlobal:
-		b = m.writeGlobals(r, nil)
+		write, needed = m.writeGlobals, true
 	case secExport:
-		present = present || m.opts.SaveGlobals
-		b = m.writeExports(r)
+		write, needed = m.writeExports, needed || m.opts.SaveGlobals
 	case secStart:
-		if present {
-			b = appendU32(nil, m.shift(r.index("function", uint32(len(m.funcs)))))
-			r.done()
-		}
+		write = m.writeStart
 	case secElement:
-		b = m.writeElements(r, nil)
-	case secDataCount:
-		if present {
-			m.dataCount = r.u32()
-			b = appendU32(nil, m.dataCount)
-			r.done()
-		}
+		write = m.writeElements
 	case secCode:
-		b = m.writeCode(r)
+		write, needed = m.writeCode, true
 	case secData:
-		b = r.data[r.pos:r.end]
-		m.checkData(r)
+		write = m.writeData
+	case secDataCount:
+		write = writeDataCount
 	default: // memory and tag, which were checked when they were read
-		b = r.data[r.pos:r.end]
+		write = func(r *reader, b []byte) []byte { return append(b, r.data[r.pos:r.end]...) }
 	}
+	if !needed {
+		return nil
+	}
+	r := m.section(id)
+	// The size stands before the payload and is known after it: leave room for the longest, then close the gap.
+	m.out = append(m.out, id)
+	start := len(m.out)
+	m.out = append(m.out, make([]byte, maxSizeLen)...)
+	m.out = write(r, m.out)
 	if r.err != nil {
 		return r.err
 	}
-	switch id {
-	case secType, secImport, secFunction, secGlobal, secCode:
-		present = true
-	}
-	if present {
-		m.out = appendSized(append(m.out, id), b)
-	}
+	var size [maxSizeLen]byte
+	payload := m.out[start+maxSizeLen:]
+	n := copy(m.out[start:], appendU32(size[:0], uint32(len(payload))))
+	m.out = m.out[:start+n+copy(m.out[start+n:], payload)]
 	return nil
 }
 
-func (m *rewriter) writeTypes(r *reader) []byte {
-	b := appendU32(nil, r.u32()+2)
+const maxSizeLen = 5
+
+func (m *rewriter) writeTypes(r *reader, b []byte) []byte {
+	b = appendU32(b, r.u32()+2)
 	b = append(b, r.data[r.pos:r.end]...)
 	b = append(b, 0x60, 0, 1, typeI32) // tickType
 	return append(b, 0x60, 0, 0)       // noArgsType
 }
 
-func (m *rewriter) writeImports(r *reader) []byte {
+func (m *rewriter) writeImports(r *reader, b []byte) []byte {
 	n := r.u32()
-	b := appendU32(nil, n+uint32(len(m.added)))
+	b = appendU32(b, n+uint32(len(m.added)))
 	if len(m.opts.Redirect) == 0 {
 		b = append(b, r.data[r.pos:r.end]...)
 	} else {
@@ -84,12 +83,9 @@ func (m *rewriter) writeImports(r *reader) []byte {
 	return b
 }
 
-func (m *rewriter) writeFunctions(r *reader) []byte {
-	added := uint32(1)
-	if m.opts.SaveGlobals {
-		added += 2
-	}
-	b := appendU32(nil, r.u32()+added)
+func (m *rewriter) writeFunctions(r *reader, b []byte) []byte {
+	added := m.addedFuncs()
+	b = appendU32(b, r.u32()+added)
 	b = append(b, r.data[r.pos:r.end]...)
 	for range added {
 		b = appendU32(b, m.noArgsType())
@@ -97,9 +93,8 @@ func (m *rewriter) writeFunctions(r *reader) []byte {
 	return b
 }
 
-func (m *rewriter) writeExports(r *reader) []byte {
+func (m *rewriter) writeExports(r *reader, b []byte) []byte {
 	n := r.count("exports", MaxExports, 3)
-	b := make([]byte, 0, r.left()+64)
 	if m.opts.SaveGlobals {
 		b = appendU32(b, n+2)
 	} else {
@@ -136,22 +131,37 @@ func (m *rewriter) writeExports(r *reader) []byte {
 	return b
 }
 
-// checkData reads the data segments, which stay as they are: none may read a global that is added.
-func (m *rewriter) checkData(r *reader) {
+func (m *rewriter) writeStart(r *reader, b []byte) []byte {
+	b = appendU32(b, m.shift(r.index("function", uint32(len(m.funcs)))))
+	r.done()
+	return b
+}
+
+func writeDataCount(r *reader, b []byte) []byte {
+	b = appendU32(b, r.u32())
+	r.done()
+	return b
+}
+
+// writeData copies the data segments, which stay as they are. They are read, so that none reads a global that is added.
+func (m *rewriter) writeData(r *reader, b []byte) []byte {
+	payload := r.data[r.pos:r.end]
 	n := r.count("data segments", MaxSegments, 2)
 	for i := uint32(0); i < n && r.ok(); i++ {
 		start := r.pos
 		form := r.u32()
-		if form == 2 {
-			r.index("memory", m.memories)
-		}
-		switch {
-		case form > 2:
-			r.fail(start, ErrMalformed, "%d is not a form of data segment", form)
-		case form != 1:
+		switch form {
+		case 0:
 			m.constExpr(r, nil, uint32(len(m.globals)))
+		case 1:
+		case 2:
+			r.index("memory", m.memories)
+			m.constExpr(r, nil, uint32(len(m.globals)))
+		default:
+			r.fail(start, ErrMalformed, "%d is not a form of data segment", form)
 		}
 		r.bytes(r.u32())
 	}
 	r.done()
+	return append(b, payload...)
 }
