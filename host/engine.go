@@ -168,11 +168,11 @@ type guest struct {
 // Begin implements codemode.Guest.
 func (g *guest) Begin(ctx context.Context, p codemode.Program) (codemode.Report, error) {
 	for _, check := range p.Checks {
-		if err := g.js.Compile(ctx, quickjs.Script{File: p.File, Source: check}); err != nil {
+		if err := g.js.Compile(ctx, quickjs.Script{File: p.File, Source: check, Above: p.Above}); err != nil {
 			return codemode.Report{}, guestError(err)
 		}
 	}
-	cell, err := g.js.Eval(ctx, quickjs.Script{File: p.File, Source: p.Source})
+	cell, err := g.js.Eval(ctx, quickjs.Script{File: p.File, Source: p.Source, Above: p.Above})
 	if err != nil {
 		return codemode.Report{}, guestError(err)
 	}

@@ -9,33 +9,45 @@ import (
 )
 
 // Flags of JS_Eval2 (quickjs.h).
-const (
-	evalGlobal      = 0
-	evalCompileOnly = 1 << 5
-)
+const evalCompileOnly = 1 << 5 // and the global scope, which is 0
 
 // Eval runs a script in the global scope and gives its completion value. A script that does not parse is a *SyntaxError,
 // a thrown value an *Exception.
 func (g *Guest) Eval(ctx context.Context, s Script) (Value, error) {
-	return g.evaluate(ctx, s, evalGlobal)
-}
-
-// Compile reports whether a script parses, without running it.
-func (g *Guest) Compile(ctx context.Context, s Script) error {
-	v, err := g.evaluate(ctx, s, evalGlobal|evalCompileOnly)
-	if err != nil {
-		return err
-	}
-	return g.Free(v)
-}
-
-func (g *Guest) evaluate(ctx context.Context, s Script, flags uint32) (Value, error) {
 	leave, err := g.enter(ctx)
 	if err != nil {
 		return 0, err
 	}
 	defer leave()
-	src, err := put(g, s.Source)
+	code, err := g.compile(s)
+	if err != nil {
+		return 0, err
+	}
+	r, err := g.inst.raw(g.inst.fn.evalFunction, uint64(g.layout.context), uint64(code)) // takes code over
+	return g.result("evaluating", r, err)
+}
+
+// Compile reports whether a script parses, without running it.
+func (g *Guest) Compile(ctx context.Context, s Script) error {
+	leave, err := g.enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	code, err := g.compile(s)
+	if err != nil {
+		return err
+	}
+	return g.Free(code)
+}
+
+func (g *Guest) compile(s Script) (Value, error) {
+	// The engine takes line 0 to mean line 1, so a wrapper gets one line more and a number below zero.
+	line, lead := 1, ""
+	if s.Above > 0 {
+		line, lead = -s.Above, "\n"
+	}
+	src, err := put(g, lead, s.Source)
 	if err != nil {
 		return 0, err
 	}
@@ -44,26 +56,26 @@ func (g *Guest) evaluate(ctx context.Context, s Script, flags uint32) (Value, er
 	const nameAt = 16
 	opt, ok := g.inst.mem.bytes(g.layout.scratch, scratchBytes)
 	if !ok {
-		return 0, g.trap("evaluating", errors.New("the scratch block lies outside the memory"))
+		return 0, g.trap("compiling", errors.New("the scratch block lies outside the memory"))
 	}
 	n := copy(opt[nameAt:scratchBytes-1], s.File)
 	opt[nameAt+n] = 0
-	for i, w := range []uint32{1, flags, g.layout.scratch + nameAt, uint32(int32(s.FirstLine))} {
+	for i, w := range []uint32{1, evalCompileOnly, g.layout.scratch + nameAt, uint32(int32(line))} {
 		g.inst.mem.putUint32(g.layout.scratch+uint32(i)*4, w)
 	}
-	r, err := g.inst.raw(g.inst.fn.eval, uint64(g.layout.context), uint64(src), uint64(len(s.Source)), uint64(g.layout.scratch))
-	v, err := g.result("evaluating", r, err)
+	r, err := g.inst.raw(g.inst.fn.eval, uint64(g.layout.context), uint64(src), uint64(len(lead)+len(s.Source)), uint64(g.layout.scratch))
+	code, err := g.result("compiling", r, err)
+	if g.lost {
+		return 0, err
+	}
+	if e := g.free(src); e != nil {
+		return 0, e
+	}
 	var x *Exception
-	if errors.As(err, &x) && flags&evalCompileOnly != 0 {
-		err = g.syntaxError(x)
+	if errors.As(err, &x) {
+		return 0, g.syntaxError(x)
 	}
-	if !g.lost {
-		err = errors.Join(err, g.free(src))
-		if j, ok := err.(interface{ Unwrap() []error }); ok && len(j.Unwrap()) == 1 {
-			err = j.Unwrap()[0]
-		}
-	}
-	return v, err
+	return code, err
 }
 
 var position = regexp.MustCompile(`:(\d+):(\d+)\)?\s*$`)
@@ -156,7 +168,7 @@ func (g *Guest) NewString(data string) (Value, error) {
 	if g.lost {
 		return 0, ErrLost
 	}
-	p, err := put(g, data)
+	p, err := put(g, "", data)
 	if err != nil {
 		return 0, err
 	}
@@ -175,11 +187,11 @@ func (g *Guest) NewJSON(ctx context.Context, data []byte) (Value, error) {
 		return 0, err
 	}
 	defer leave()
-	p, err := put(g, data)
+	p, err := put(g, "", data)
 	if err != nil {
 		return 0, err
 	}
-	name, err := put(g, "<json>")
+	name, err := put(g, "", "<json>")
 	if err != nil {
 		return 0, err
 	}
@@ -226,7 +238,7 @@ func (g *Guest) text(v Value) (string, error) {
 
 // property reads a property of an object; the result is owned.
 func (g *Guest) property(v Value, name string) (Value, error) {
-	p, err := put(g, name)
+	p, err := put(g, "", name)
 	if err != nil {
 		return 0, err
 	}

@@ -194,21 +194,23 @@ func (g *Guest) malloc(n uint32) (uint32, error) {
 	return uint32(p), nil
 }
 
-// put copies data, and a NUL behind it, into the guest's memory.
-func put[T string | []byte](g *Guest, data T) (uint32, error) {
-	if int64(len(data)) > math.MaxInt32 {
+// put copies lead, data and a NUL into the guest's memory.
+func put[T string | []byte](g *Guest, lead string, data T) (uint32, error) {
+	size := int64(len(lead)) + int64(len(data)) + 1
+	if size > math.MaxInt32 {
 		return 0, ErrMemory
 	}
-	p, err := g.malloc(uint32(len(data)) + 1)
+	p, err := g.malloc(uint32(size))
 	if err != nil {
 		return 0, err
 	}
-	b, ok := g.inst.mem.bytes(p, uint32(len(data))+1)
+	b, ok := g.inst.mem.bytes(p, uint32(size))
 	if !ok {
 		return 0, g.trap("malloc", fmt.Errorf("it gave %#x, outside the memory", p))
 	}
-	copy(b, data)
-	b[len(data)] = 0
+	n := copy(b, lead)
+	n += copy(b[n:], data)
+	b[n] = 0
 	return p, nil
 }
 

@@ -22,8 +22,8 @@ const (
 type Script struct {
 	File   string
 	Source string
-	// FirstLine is the number of the first line. 0 means 0, so that a wrapper's first line stays out of the count.
-	FirstLine int
+	// Above is how many lines at the start of Source are a wrapper's: the line after them is number 1.
+	Above int
 }
 
 // A Step of building an image either evaluates a script or calls a function that an earlier script exported.

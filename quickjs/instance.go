@@ -24,14 +24,14 @@ type instance struct {
 
 // functions are the exports of the module that the host calls: the QuickJS C API.
 type functions struct {
-	initialize, malloc, free                          api.Function
-	newRuntime, newContext                            api.Function
-	setMaxStackSize, setMemoryLimit, setGCThreshold   api.Function
-	setInterruptHandler, setRejectionTracker          api.Function
-	eval, call, freeValue, dupValue, newString, parse api.Function
-	toCString, freeCString, executeJob, getException  api.Function
-	getProperty, getIndex, promiseState, promiseValue api.Function
-	runGC                                             api.Function
+	initialize, malloc, free                                        api.Function
+	newRuntime, newContext                                          api.Function
+	setMaxStackSize, setMemoryLimit, setGCThreshold                 api.Function
+	setInterruptHandler, setRejectionTracker                        api.Function
+	eval, evalFunction, call, freeValue, dupValue, newString, parse api.Function
+	toCString, freeCString, executeJob, getException                api.Function
+	getProperty, getIndex, promiseState, promiseValue               api.Function
+	runGC                                                           api.Function
 }
 
 func (f *functions) bind(mod api.Module) error {
@@ -44,7 +44,7 @@ func (f *functions) bind(mod api.Module) error {
 		{&f.setMaxStackSize, "JS_SetMaxStackSize"}, {&f.setMemoryLimit, "JS_SetMemoryLimit"},
 		{&f.setGCThreshold, "JS_SetGCThreshold"}, {&f.setInterruptHandler, "JS_SetInterruptHandler"},
 		{&f.setRejectionTracker, "JS_SetHostPromiseRejectionTracker"},
-		{&f.eval, "JS_Eval2"}, {&f.call, "JS_Call"}, {&f.freeValue, "JS_FreeValue"}, {&f.dupValue, "JS_DupValue"},
+		{&f.eval, "JS_Eval2"}, {&f.evalFunction, "JS_EvalFunction"}, {&f.call, "JS_Call"}, {&f.freeValue, "JS_FreeValue"}, {&f.dupValue, "JS_DupValue"},
 		{&f.newString, "JS_NewStringLen"}, {&f.parse, "JS_ParseJSON"}, {&f.toCString, "JS_ToCStringLen2"},
 		{&f.freeCString, "JS_FreeCString"}, {&f.executeJob, "JS_ExecutePendingJob"},
 		{&f.getException, "JS_GetException"}, {&f.getProperty, "JS_GetPropertyStr"},

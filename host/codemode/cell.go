@@ -51,7 +51,9 @@ func (c *cell) exec(ctx context.Context) *Result {
 		return c.fail(c.legFailure(ctx, err))
 	}
 	c.guest = guest
-	report, err := guest.Begin(ctx, Program{File: c.prog.File, Checks: c.prog.Checks, Source: c.prog.Source})
+	report, err := guest.Begin(ctx, Program{
+		File: c.prog.File, Checks: c.prog.Checks, Source: c.prog.Source, Above: c.prog.LineOffset,
+	})
 	return c.drive(ctx, report, err)
 }
 

@@ -65,6 +65,8 @@ type Program struct {
 	File   string
 	Checks []string
 	Source string
+	// Above is how many lines of the scripts come before the model's line 1.
+	Above int
 }
 
 // A Report is what a leg of a program left behind.
@@ -94,7 +96,7 @@ var (
 	ErrGuestMemory = errors.New("codemode: the guest is out of memory")
 )
 
-// A SyntaxError is a program that does not parse. Line and Column are 1-based positions in the script; 0 if unknown.
+// A SyntaxError is a program that does not parse. Line and Column are 1-based positions in the model's numbering; 0 if unknown.
 type SyntaxError struct {
 	Message      string
 	Line, Column int
