@@ -68,11 +68,7 @@ func (w *body) insertCheck(pos int) {
 		w.due = math.MaxInt
 		return
 	}
-	w.flush(pos)
-	w.code = append(w.code, w.check...)
-	w.checks++
-	w.flow.set(pos, 0)
-	w.due = w.flow.due()
+	w.insert(pos, w.check)
 }
 
 // insertCharge puts a charge before the bulk instruction at the position, whose size operand is on top of the stack.
@@ -80,9 +76,20 @@ func (w *body) insertCharge(pos int, shift byte) {
 	if w.check == nil || !w.ok() {
 		return
 	}
-	w.flush(pos)
-	w.code = w.m.appendBulkCharge(w.code, w.scratch, shift)
+	w.insert(pos, w.m.bulkCharge(w.scratch, shift))
 	w.used = true
+}
+
+// insertTick puts a call of the tick before the instruction at the position.
+func (w *body) insertTick(pos int) {
+	if w.check != nil {
+		w.insert(pos, appendU32([]byte{opCall}, w.m.refillFunc()))
+	}
+}
+
+func (w *body) insert(pos int, code []byte) {
+	w.flush(pos)
+	w.code = append(w.code, code...)
 	w.checks++
 	w.flow.set(pos, 0)
 	w.due = w.flow.due()
@@ -139,7 +146,7 @@ func (w *body) instructions() {
 		case immSIMD:
 			w.simd()
 		case immControl:
-			w.control(op)
+			w.control(op, at)
 		case immUnsupported:
 			w.fail(at, ErrUnsupported, "%s (instruction %#x)", unsupported(op), op)
 		default:

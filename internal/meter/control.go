@@ -1,7 +1,7 @@
 package meter
 
-// control reads the rest of an instruction that opens or closes a block or branches.
-func (w *body) control(op byte) {
+// control reads the rest of an instruction, at the given position, that opens or closes a block or branches.
+func (w *body) control(op byte, at int) {
 	switch op {
 	case opBlock:
 		w.blockType()
@@ -40,8 +40,12 @@ func (w *body) control(op byte) {
 		w.jump()
 	case opThrow:
 		w.index("tag", w.m.tags)
+		w.insertTick(at)
 		w.jump()
-	default: // unreachable, return, throw_ref
+	case opThrowRef:
+		w.insertTick(at)
+		w.jump()
+	default: // unreachable and return
 		w.jump()
 	}
 }
@@ -92,8 +96,7 @@ func (w *body) blockType() {
 	}
 }
 
-// catches reads the clauses of a try_table. An exception may be thrown, here or in a call, by code that is just about to be
-// checked, so the way to where it is caught is as long as it can be.
+// catches reads the clauses of a try_table. The tick was called just before whatever they catch was thrown.
 func (w *body) catches() {
 	for range w.count("catch clauses", MaxBody, 2) {
 		at := w.pos
@@ -105,7 +108,7 @@ func (w *body) catches() {
 			w.fail(at, ErrMalformed, "%#x is not a kind of catch clause", kind)
 		}
 		labelAt := w.pos
-		if depth := w.u32(); w.ok() && !w.flow.arrive(depth, stretch) {
+		if depth := w.u32(); w.ok() && !w.flow.arrive(depth, 0) {
 			w.fail(labelAt, ErrMalformed, "label %d does not exist, there are %d", depth, len(w.flow.blocks))
 		}
 	}
