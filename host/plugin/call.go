@@ -3,6 +3,8 @@ package plugin
 import (
 	"context"
 	"time"
+
+	"github.com/tetratelabs/wazero/api"
 )
 
 // call is one call of an export: what the guest gets, what it leaves, and why it was stopped. Everything in it belongs
@@ -13,7 +15,8 @@ type call struct {
 	done     <-chan struct{}
 	deadline time.Time
 	logs     *logs
-	mem      *memory // of the module; nil if it has none
+	mem      *memory    // of the module; nil if it has none
+	module   api.Module // the same, once the instance has started
 	input    []byte
 	blocks   blocks
 	vars     map[string][]byte

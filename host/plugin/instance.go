@@ -6,11 +6,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	extism "github.com/extism/go-sdk"
 	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 
 	"github.com/chelahost/chela/internal/meter"
@@ -20,9 +22,10 @@ import (
 type instance struct {
 	plugin *Plugin
 	sdk    *extism.Plugin
-	memory *memory // of the module; nil if it has none
-	image  []byte  // the memory as it was just after the start
-	cur    *call   // the call in progress; nil between calls
+	module api.Module // of the runtime, since the start
+	memory *memory    // of the module; nil if it has none
+	image  []byte     // the memory as it was just after the start
+	cur    *call      // the call in progress; nil between calls
 	jails  []*jail
 	open   int  // files left open
 	used   bool // a call changed its state since the last reset
@@ -43,7 +46,7 @@ func (p *Plugin) newInstance(ctx context.Context, c *call) (*instance, error) {
 	in := &instance{plugin: p, cur: c}
 	mems := &memories{limit: p.limits.memory()}
 	// The SDK puts its plugin into the context of calls only, but a start function may also call host functions.
-	ictx := context.WithValue(ctx, extism.PluginCtxKey("plugin"), (*extism.Plugin)(nil))
+	ictx := context.WithValue(ctx, sdkKey, (*extism.Plugin)(nil))
 	ictx = context.WithValue(experimental.WithMemoryAllocator(ictx, mems), callKey{}, c)
 	sdk, err := in.instantiate(ictx, mems)
 	if err != nil {
@@ -59,6 +62,7 @@ func (p *Plugin) newInstance(ctx context.Context, c *call) (*instance, error) {
 	if p.resettable && in.memory != nil {
 		in.image = bytes.Clone(in.memory.bytes())
 	}
+	in.module = c.module
 	c.forget()
 	return in, nil
 }
@@ -116,7 +120,7 @@ func (in *instance) checkpoint() {
 // invoke calls an export for c. After it the guest's value is in c, or the error says what happened.
 func (in *instance) invoke(ctx context.Context, c *call, export string) error {
 	in.cur, in.used, c.mem = c, true, in.memory
-	rc, _, err := in.sdk.CallWithContext(context.WithValue(ctx, callKey{}, c), export, nil)
+	rc, err := in.enter(context.WithValue(ctx, callKey{}, c), export)
 	in.cur = nil
 	c.logs.end()
 	switch {
@@ -130,6 +134,24 @@ func (in *instance) invoke(ctx context.Context, c *call, export string) error {
 	}
 	return nil
 }
+
+// enter runs an export. The first is entered through the SDK, which knows how the runtimes of different languages are
+// initialised. Later ones are not: the SDK would move an input and a value that are not there through its kernel, which
+// takes longer than the call itself.
+func (in *instance) enter(ctx context.Context, export string) (uint32, error) {
+	if in.module == nil {
+		rc, _, err := in.sdk.CallWithContext(ctx, export, nil)
+		return rc, err
+	}
+	results, err := in.module.ExportedFunction(export).Call(context.WithValue(ctx, sdkKey, (*extism.Plugin)(nil)))
+	if err != nil || len(results) == 0 {
+		return 0, err
+	}
+	return api.DecodeU32(results[0]), nil
+}
+
+// sdkKey is the key under which the SDK's host functions look for its plugin in the context. Ours do not use it.
+const sdkKey = extism.PluginCtxKey("plugin")
 
 // explain turns the end of a guest into an error of this package. err is the runtime's; it may be nil when the host
 // stopped the guest.
@@ -196,21 +218,26 @@ func (in *instance) reusable() bool {
 			return false
 		}
 	}
-	// Memory cannot shrink again, and guests can tell.
-	return in.memory == nil || len(in.image) == int(in.memory.size) && !in.memory.refused
+	return in.module != nil
 }
 
-// reset sets memory and globals back to what they were just after the start. The instance must be reusable.
+// errShrink says that a memory could not be given its first size: it is as large as it can ever be.
+var errShrink = errors.New("the memory cannot be made smaller")
+
+// reset sets memory and globals back to what they were just after the start. The instance must be reusable, and
+// must not be used after an error.
 func (in *instance) reset() error {
 	if !in.used {
 		return nil
 	}
 	if in.memory != nil {
+		if size := uint64(len(in.image)); in.memory.size != size && !in.memory.shrinkTo(size, in.module.Memory()) {
+			return errShrink
+		}
 		in.memory.restore(in.image)
 	}
-	if _, _, err := in.sdk.Call(meter.RestoreExport, nil); err != nil {
-		in.broken = true
-		return fmt.Errorf("resetting an instance: %w", err)
+	if _, err := in.module.ExportedFunction(meter.RestoreExport).Call(context.Background()); err != nil {
+		return err
 	}
 	in.used = false
 	return nil
@@ -225,4 +252,20 @@ func (in *instance) close(ctx context.Context) error {
 
 func limitMessage(what string, limit int64, name string) string {
 	return fmt.Sprintf("%s than the limit of %d bytes (%s)", what, limit, name)
+}
+
+// catcher shows the runtime's module of an instance to the call that saves its globals: the SDK keeps it to itself.
+type catcher struct{}
+
+// NewFunctionListener implements [experimental.FunctionListenerFactory].
+func (catcher) NewFunctionListener(def api.FunctionDefinition) experimental.FunctionListener {
+	if !slices.Contains(def.ExportNames(), meter.SaveExport) {
+		return nil
+	}
+	return experimental.FunctionListenerFunc(
+		func(ctx context.Context, mod api.Module, _ api.FunctionDefinition, _ []uint64, _ experimental.StackIterator) {
+			if c := callOf(ctx); c != nil {
+				c.module = mod
+			}
+		})
 }

@@ -268,6 +268,7 @@ func newCompiled(ctx context.Context, module []byte, cache wazero.CompilationCac
 		}
 	}()
 	ctx = experimental.WithCompilationWorkers(ctx, runtime.GOMAXPROCS(0))
+	ctx = experimental.WithFunctionListenerFactory(ctx, catcher{})
 	compiled, err = extism.NewCompiledPlugin(ctx, extism.Manifest{
 		Wasm:   []extism.Wasm{extism.WasmData{Data: module}},
 		Memory: &extism.ManifestMemory{}, // no HTTP bodies and no variables in the SDK: it serves neither

@@ -3,6 +3,7 @@ package plugin
 import (
 	"bytes"
 
+	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 )
 
@@ -13,6 +14,7 @@ type memory struct {
 	size    uint64 // what the module has
 	limit   uint64
 	refused bool // the module asked for more than the limit
+	shrink  bool // the next Reallocate is one of shrinkTo, not of the module
 }
 
 // memories hands out memories, in the order in which an instance's modules are created. It belongs to one instance.
@@ -30,6 +32,9 @@ func (m *memories) Allocate(_, most uint64) experimental.LinearMemory {
 
 // Reallocate implements [experimental.LinearMemory]. The answer nil makes memory.grow return -1.
 func (m *memory) Reallocate(size uint64) []byte {
+	if m.shrink {
+		return m.buf[:m.size:m.size]
+	}
 	if size > m.limit {
 		m.refused = true
 		return nil
@@ -46,6 +51,17 @@ func (m *memory) Free() {
 
 // bytes is what the module sees.
 func (m *memory) bytes() []byte { return m.buf[:m.size] }
+
+// shrinkTo takes away what the module has above size, so that a later growth finds it zeroed. WebAssembly has no way to
+// shrink a memory, but what the runtime takes for the grown memory is whatever the allocator answers. False means that
+// the runtime did not ask.
+func (m *memory) shrinkTo(size uint64, mem api.Memory) bool {
+	zero(m.buf[size:m.size])
+	m.size, m.shrink, m.refused = size, true, false
+	defer func() { m.shrink = false }()
+	_, ok := mem.Grow(1)
+	return ok && uint64(mem.Size()) == size
+}
 
 // chunk is the unit in which memory is compared: a page of most processors' memory management.
 const chunk = 4096

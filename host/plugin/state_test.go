@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -35,7 +36,7 @@ func TestFreshState(t *testing.T) {
 		}
 	}
 	if n := len(p.idle); n != 1 {
-		t.Errorf("%d idle instances, want 1", n)
+		t.Fatalf("%d idle instances, want 1", n)
 	}
 	if in := p.idle[0]; !in.used {
 		t.Error("the idle instance was not used: the test shows nothing")
@@ -47,11 +48,22 @@ func TestResetIsComplete(t *testing.T) {
 	p := load(t, "testplugins/misbehave", nil)
 	callOK(t, p, "state", ``)
 	in := p.idle[0]
-	if err := in.reset(); err != nil {
-		t.Fatal(err)
-	}
-	if string(in.memory.bytes()) != string(in.image) {
-		t.Error("memory after a reset differs from the image")
+	for _, input := range []string{``, `{"n":1000000}`, `{"n":40000000}`} {
+		callOK(t, p, "state", input)
+		if p.idle[0] != in {
+			t.Fatal("the instance was not used again")
+		}
+		grown := in.memory.size
+		if err := in.reset(); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("after %q the memory has %d bytes, at first %d", input, grown, in.memory.size)
+		if string(in.memory.bytes()) != string(in.image) || in.module.Memory().Size() != uint32(len(in.image)) {
+			t.Error("memory after a reset differs from the image")
+		}
+		if i := bytes.IndexFunc(in.memory.buf[in.memory.size:], func(r rune) bool { return r != 0 }); i >= 0 {
+			t.Errorf("byte %d beyond the memory is not zero", i)
+		}
 	}
 }
 
