@@ -45,7 +45,7 @@ func (p *Program) explain(errs []api.Message) error {
 		return &Error{Message: moduleMessage, Line: f.line, Column: f.column}
 	}
 	otherwise := p.Language == JavaScript && p.parsesAs(p.text, TypeScript)
-	if p.shell.verdict == shellIfInvalid && !otherwise {
+	if p.shell.verdict == shellIfInvalid && !otherwise && !p.holdsFence() {
 		e := &Error{Message: shellMessage}
 		if !p.shell.known || p.shell.assigns {
 			e.Message += " If it was meant as code: " + f.in(p.File) + "."
@@ -58,7 +58,7 @@ func (p *Program) explain(errs []api.Message) error {
 		f.message = `Unexpected "}"`
 		f.line, f.column = position(p.text, brace)
 		hint = ` It closes more than the source opened.`
-	} else if end := len(strings.TrimRight(p.text, " \t\n")); offset >= len(p.text) && end > 0 {
+	} else if end := len(strings.TrimRight(p.text, " \t\n")); offset > len(p.text) && end > 0 {
 		f.line, f.column = position(p.text, end)
 		switch {
 		case strings.Contains(f.message, "multi-line comment"):
@@ -67,7 +67,7 @@ func (p *Program) explain(errs []api.Message) error {
 			f.message = "Unterminated template literal"
 		default:
 			f.message = "Unexpected end of the source"
-			hint = " A bracket, brace or parenthesis opened earlier is not closed."
+			hint = " Something opened earlier is not closed, or the text was cut off."
 		}
 	}
 	if otherwise {
@@ -114,18 +114,21 @@ func (p *Program) hint(message string, offset int) string {
 		return ` Make the function around it async; for a callback, as in map: await Promise.all(items.map(async item => { ... })).`
 	case offset < len(t) && word(t, offset) == "export":
 		return ` A cell is not a module: remove "export" and return the result.`
-	case strings.HasPrefix(t, "```") || strings.Contains(t, "\n```"):
+	case p.holdsFence():
 		return ` Send plain code without Markdown.`
 	case strings.Contains(t, "&gt;") || strings.Contains(t, "&lt;") || strings.Contains(t, "&amp;"):
 		return ` The source contains HTML entities such as &gt;; write the characters themselves.`
 	case p.Language == TypeScript && p.isNamespace(offset):
-		return ` A namespace cannot be declared inside a function, and a cell is one; use an object or a class.`
+		return ` This namespace cannot be declared inside a cell; use an object or a class.`
 	}
 	if start := skipBlank(t, 0); p.close == "" && start < len(t) && t[start] == '{' && p.parses("return(\n"+t+"\n)") {
 		return ` To give back this object, write return in front of it.`
 	}
 	return ""
 }
+
+// holdsFence reports whether a line starts a code fence: there is prose around the program.
+func (p *Program) holdsFence() bool { return strings.Contains(p.text, "\n```") }
 
 func (p *Program) isNamespace(offset int) bool {
 	before := strings.TrimRight(p.text[:min(offset, len(p.text))], " \t\n")

@@ -49,19 +49,16 @@ type Program struct {
 }
 
 // Prepare turns a model's text into a program, or refuses it with an *Error. It blocks for the time it takes to parse
-// the text: microseconds for a JavaScript cell, milliseconds where a parser is needed.
+// the text: microseconds for a JavaScript cell, milliseconds where a parser is needed. Any language but TypeScript is
+// read as JavaScript.
 func Prepare(text string, lang Language) (*Program, error) {
 	text, err := clean(text)
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{File: "user.js", Language: JavaScript, LineOffset: 1}
-	if text, err = p.unfence(text); err != nil {
+	p := &Program{File: "user.js", Language: lang, LineOffset: 1}
+	if p.text, err = p.unfence(text); err != nil {
 		return nil, err
-	}
-	p.text = text
-	if lang == TypeScript {
-		p.Language = TypeScript
 	}
 	if p.Language == TypeScript {
 		p.File = "user.ts"
@@ -71,6 +68,9 @@ func Prepare(text string, lang Language) (*Program, error) {
 	}
 	if p.shell = shapeOf(p.text); p.isShell() {
 		return nil, &Error{Message: shellMessage}
+	}
+	if p.Language == TypeScript {
+		p.lowerNamespaces()
 	}
 	if err := p.refuseModules(); err != nil {
 		return nil, err

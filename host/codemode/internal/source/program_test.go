@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -61,7 +62,7 @@ func TestWrapperCannotBeClosed(t *testing.T) {
 func TestChecksAreLeftOutOnlyWhenNeedless(t *testing.T) {
 	for text, checks := range map[string]int{
 		"return 1": 0, "return f({a: 1})": 0, "if (a) { b }\nreturn c": 0, "return [{a: 1}, 2]": 1, "return {a: {b: 1}\n\t, c: 1}": 1,
-		"if (a) {} // x": 1, "if (a) {} /re/.test(b)": 1, "`${a}`": 0, "return {a: 1}]": 1, "{}\u00a0,": 1,
+		"if (a) {} // x": 0, "if (a) {} /re/.test(b)": 0, "a = {} /* x */, 1": 1, "a = {} // x\n, 1": 1, "{} //\u2028, 1": 1, "{} // x": 0, "{} /* x": 0, "{}\n--> x\n, 1": 1, "{} <!-- x\n, 1": 1, "`${a}`": 0, "return {a: 1}]": 1, "{}\u00a0,": 1,
 	} {
 		p, err := Prepare(text, JavaScript)
 		if err != nil {
@@ -154,5 +155,26 @@ func TestSameTextSameProgram(t *testing.T) {
 	}
 	if d := cmp.Diff([]any{a.Source, a.Checks}, []any{b.Source, b.Checks}); d != "" {
 		t.Error(d)
+	}
+}
+
+// Scans that start again at every brace, comment or word would take minutes for these.
+func TestHostileTextIsLinear(t *testing.T) {
+	for _, part := range []string{"}//", "}/*", "export//", "export/*", "import//", "?//", "?(", "A=1 ", "#\n", "/**/", "```\n", "``` x\n", ")//", "}\u2028", "(", "async ", "x\n"} {
+		for _, lang := range []Language{JavaScript, TypeScript} {
+			for _, size := range []int{16 << 10, MaxBytes} {
+				start := time.Now()
+				p, err := Prepare(strings.Repeat(part, size/len(part)), lang)
+				if err == nil {
+					_ = p.Diagnose("odd", 1, 1)
+					p.MapStack(strings.Repeat("at x ("+p.File+":999999:1)\n", 1<<15))
+				}
+				if d := time.Since(start); d > 10*time.Second {
+					t.Errorf("%q, %s, %d bytes: %v", part, lang, size, d)
+				} else if d > time.Second {
+					t.Logf("%q, %s, %d bytes: %v", part, lang, size, d)
+				}
+			}
+		}
 	}
 }

@@ -14,20 +14,21 @@ const (
 // callSoleFunction turns a text that only defines one function, or exports one as its default, into a call of it.
 // Such a text has no effect as it stands, or does not parse.
 func (p *Program) callSoleFunction() {
-	start := skipBlank(p.text, 0)
-	switch {
-	case p.mayExport():
-		if p.affordable() == nil {
-			p.callExport()
-		}
-	case mayBeFunction(p.text, start):
-		if p.affordable() != nil {
-			return
-		}
-		if text, ok := p.soleFunction(p.text); ok {
-			p.text, p.call, p.close = text, "return(", "\n)()"
-			p.note(functionNote)
-		}
+	exports := indexWord(p.text, "export", 0) >= 0
+	function := mayBeFunction(p.text, skipBlank(p.text, 0))
+	if !exports && !function || p.affordable() != nil {
+		return
+	}
+	if exports && p.mayExport() {
+		p.callExport()
+		return
+	}
+	if !function {
+		return
+	}
+	if text, ok := p.soleFunction(p.text); ok {
+		p.text, p.call, p.close = text, "return(", "\n)()"
+		p.note(functionNote)
 	}
 }
 

@@ -5,8 +5,11 @@ import (
 	"strings"
 )
 
-// maxFrames bounds what MapStack keeps: a stack is text that the guest may have made up.
-const maxFrames = 16
+// A stack is text that the guest may have made up.
+const (
+	maxFrames     = 16  // frames MapStack keeps
+	maxStackLines = 256 // lines it looks at
+)
 
 // Map translates a position the engine reports (1-based, counted from the first line of the cell, columns in bytes as
 // the engine counts them) into the model's own text: a 1-based line and a 1-based column in UTF-16 units. It gives
@@ -46,15 +49,16 @@ func (p *Program) Map(line, col int) (int, int, bool) {
 // positions: "    at name (user.js:3:5)".
 func (p *Program) MapStack(stack string) string {
 	var kept strings.Builder
-	frames := 0
+	frames, lines := 0, 0
 	for line := range strings.SplitSeq(stack, "\n") {
+		if lines++; lines > maxStackLines || frames == maxFrames {
+			break
+		}
 		frame, ok := p.mapFrame(line)
 		if !ok {
 			continue
 		}
-		if frames++; frames > maxFrames {
-			break
-		}
+		frames++
 		if frames > 1 {
 			kept.WriteByte('\n')
 		}

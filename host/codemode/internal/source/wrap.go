@@ -33,23 +33,29 @@ func (p *Program) functionForm(text string) string {
 	return functionHead + p.call + "\n" + text + p.close + functionTail
 }
 
-// closesNothing reports whether the arrow form alone proves that text stays inside: no "}" in it can be followed by
-// the "," or "]" that must come after the function. Where it cannot tell (a comment or a blank beyond ASCII may stand
-// in between) it says no, and the second form decides. Text in strings and comments counts as code.
+// closesNothing reports whether the arrow form alone proves that text stays inside: no "}" in it, taken as the end of
+// the function, is followed by the "," or "]" that must come then. Where it cannot tell (blanks beyond ASCII,
+// HTML-like comments, too much to look at) it says no, and the second form decides.
 func closesNothing(text string) bool {
+	budget := len(text) + 1024 // one comment may follow many braces that are in it
 	for {
 		i := strings.IndexByte(text, '}')
 		if i < 0 {
 			return true
 		}
 		text = text[i+1:]
-		for i = 0; i < len(text) && isSpace(text[i]); i++ {
+		i = skipBlank(text, 0)
+		if budget -= i; budget < 0 {
+			return false
 		}
-		if i < len(text) {
-			// A comment starts with "/", "<!--" or "-->".
-			if c := text[i]; c == ',' || c == ']' || c == '/' || c == '<' || c == '-' || c >= 0x80 {
-				return false
-			}
+		if strings.IndexByte(text[:i], 0xe2) >= 0 { // U+2028 and U+2029 end a comment as a line feed does
+			return false
+		}
+		if i == len(text) {
+			continue
+		}
+		if c := text[i]; c == ',' || c == ']' || c >= 0x80 || strings.HasPrefix(text[i:], "<!") || strings.HasPrefix(text[i:], "--") {
+			return false
 		}
 	}
 }
