@@ -111,3 +111,5 @@ func invoke(t testing.TB, m api.Module, name string, args ...uint64) []uint64 {
 	}
 	return results
 }
+
+func moduleNamed(name string) wazero.ModuleConfig { return wazero.NewModuleConfig().WithName(name) }
