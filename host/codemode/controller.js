@@ -7,7 +7,7 @@
 (() => {
   "use strict";
   const { apply, getPrototypeOf, defineProperty } = Reflect;
-  const { parse, stringify } = JSON;
+  const { stringify } = JSON;
   const { isArray } = Array;
   const { freeze, keys, setPrototypeOf } = Object;
   const P = Promise, E = Error, TE = TypeError, F = Function;
@@ -68,15 +68,17 @@
     return r;
   };
 
-  // clean makes a copy of v that JSON.stringify turns into text without running anyone's code. undefined means that v
-  // has no place in JSON.
+  // clean gives the JSON text of v, written here rather than by JSON.stringify, which a setter on Array.prototype
+  // breaks and a toJSON on Object.prototype misleads. undefined means that v has no place in JSON.
+  const quote = (s) => (spend(s.length + 2), stringify(s));
+  const NULL = () => (spend(4), "null");
   const clean = (v) => {
     switch (typeof v) {
-      case "string": spend(v.length + 2); return v;
-      case "number": spend(4); return isFinite(v) ? v : null;
-      case "boolean": spend(4); return v;
-      case "bigint": { const s = "" + v; spend(s.length + 2); return s; }
-      case "object": return v === null ? (spend(4), null) : cleanObject(v);
+      case "string": return quote(v);
+      case "number": return isFinite(v) ? (spend(2), "" + v) : NULL();
+      case "boolean": spend(4); return v ? "true" : "false";
+      case "bigint": return quote("" + v);
+      case "object": return v === null ? NULL() : cleanObject(v);
       default: return undefined;
     }
   };
@@ -90,7 +92,7 @@
   };
 
   const cleanObject = (v) => {
-    for (let i = 0; i < depth; i++) if (above[i] === v) { spend(12); return "[Circular]"; }
+    for (let i = 0; i < depth; i++) if (above[i] === v) return quote("[Circular]");
     if (depth >= MAX_DEPTH) throw failed(new E("nested deeper than " + MAX_DEPTH + " levels"));
     above[depth] = v;
     const proto = getPrototypeOf(v);
@@ -102,7 +104,7 @@
   };
 
   const cleanArray = (v, length) => {
-    const out = list();
+    let s = "[";
     spend(2);
     for (let i = 0; i < length; i++) {
       path[depth++] = i;
@@ -110,14 +112,13 @@
       try { r = clean(v[i]); } catch (e) { throw failed(e); }
       depth--;
       spend(1);
-      if (r === undefined) { spend(4); r = null; }
-      out[i] = r;
+      s += (i ? "," : "") + (r ?? NULL());
     }
-    return out;
+    return s + "]";
   };
 
   const cleanMembers = (v) => {
-    const out = record();
+    let s = "{", first = true;
     spend(2);
     const ks = keys(v);
     for (let i = 0; i < ks.length; i++) {
@@ -126,20 +127,20 @@
       let r;
       try { r = clean(v[k]); } catch (e) { throw failed(e); }
       depth--;
-      if (r !== undefined) { spend(k.length + 4); out[k] = r; }
+      if (r === undefined) continue;
+      s += (first ? "" : ",") + quote(k) + ":" + r;
+      first = false;
     }
-    return out;
+    return s + "}";
   };
 
   const cleanError = (v) => {
-    const out = record();
-    out.name = member("name", () => v.name) ?? "Error";
-    out.message = member("message", () => v.message) ?? "";
+    let s = '{"name":' + (member("name", () => v.name) ?? '"Error"') + ',"message":' + (member("message", () => v.message) ?? '""');
     const cause = member("cause", () => v.cause);
-    if (cause !== undefined) out.cause = cause;
+    if (cause !== undefined) s += ',"cause":' + cause;
     const errors = member("errors", () => v.errors);
-    if (errors !== undefined) out.errors = errors;
-    return out;
+    if (errors !== undefined) s += ',"errors":' + errors;
+    return s + "}";
   };
 
   const pairs = (each, size, v, pick) => {
@@ -157,20 +158,20 @@
       switch (tag) {
         case "[object Date]": {
           const t = apply(dateTime, v, none);
-          return isNaN(t) ? clean(null) : clean(apply(dateISO, v, none));
+          return isNaN(t) ? NULL() : quote(apply(dateISO, v, none));
         }
         case "[object Map]":
           return pairs(mapForEach, mapSize, v, (value, key) => { const p = list(); p[0] = key; p[1] = value; return p; });
         case "[object Set]": return pairs(setForEach, setSize, v, (value) => value);
-        case "[object RegExp]": return clean("/" + apply(regexpSource, v, none) + "/" + apply(regexpFlags, v, none));
+        case "[object RegExp]": return quote("/" + apply(regexpSource, v, none) + "/" + apply(regexpFlags, v, none));
         case "[object ArrayBuffer]":
-        case "[object SharedArrayBuffer]": return clean(base64(new Uint8(v), apply(bufferLength, v, none)));
+        case "[object SharedArrayBuffer]": return quote(base64(new Uint8(v), apply(bufferLength, v, none)));
         case "[object DataView]": {
           const n = apply(viewLength, v, none);
           return cleanArray(new Uint8(apply(viewBuffer, v, none), apply(viewOffset, v, none), n), n);
         }
         case "[object Promise]":
-          if (apply(promiseThen, v, none)) return clean(UNAWAITED);
+          if (apply(promiseThen, v, none)) return quote(UNAWAITED);
           break;
         case "[object Number]": return clean(apply(numberValue, v, none));
         case "[object String]": return clean(apply(stringValue, v, none));
@@ -202,8 +203,7 @@
     const outer = reading;
     budget = max; depth = 0; reading = true;
     try {
-      const c = clean(v);
-      return c === undefined ? undefined : stringify(c);
+      return clean(v);
     } catch (e) {
       throw failed(e);
     } finally {
@@ -323,7 +323,7 @@
     delete timers[handle];
     delete pending[id];
     waiting--;
-    push(cancelled, id);
+    push(cancelled, '"' + id + '"');
   };
 
   // ---- Globals -----------------------------------------------------------------------------------------------------
@@ -460,7 +460,7 @@
   const take = () => {
     if (output.length + requests.length + cancelled.length === 0 && !overflow) return "";
     let s = '{"output":[' + join(output) + '],"requests":[' + join(requests) + "]";
-    if (cancelled.length) s += ',"cancelled":' + stringify(cancelled);
+    if (cancelled.length) s += ',"cancelled":[' + join(cancelled) + "]";
     if (overflow) s += ',"overflow":true';
     output = list(); requests = list(); cancelled = list();
     return s + "}";
@@ -476,35 +476,41 @@
     }
   };
 
-  // describe gives the JSON text of what was thrown.
-  const describe = (thrown) => stringify(problem(thrown, 0));
-  const ERRORS = 10, CHARS = 4000;
-  const string = (v) => (typeof v === "string" ? apply(slice, v, [0, CHARS]) : undefined);
+  // describe gives the JSON text of what was thrown: {name, message, stack, cause?, errors?, more?}, or {text} for what is
+  // not an error.
+  const ERRORS = 10, CHARS = 4000, CAUSES = 5;
   const attempt = (f) => { try { return f(); } catch { return undefined; } };
+  const text_ = (f, otherwise) => {
+    const v = attempt(f);
+    return stringify(typeof v === "string" ? apply(slice, v, [0, CHARS]) : otherwise);
+  };
+  const describe = (thrown) => problem(thrown, 0);
   const problem = (e, level) => {
-    const out = record();
     if (!attempt(() => isError(e))) {
-      if (typeof e === "string") out.text = apply(slice, e, [0, CHARS]);
-      else if (typeof e === "symbol") out.text = attempt(() => apply(slice, String_(e), [0, CHARS])) ?? "a symbol";
-      else if (typeof e === "function") out.text = "a function";
-      else out.text = e === undefined ? "undefined" : attempt(() => apply(slice, json(e, CHARS), [0, CHARS])) ?? "an object";
-      return out;
+      return '{"text":' + text_(() => {
+        switch (typeof e) {
+          case "string": return e;
+          case "undefined": return "undefined";
+          case "symbol": return String_(e);
+          case "function": return "a function";
+          default: return json(e, CHARS);
+        }
+      }, "an object") + "}";
     }
-    out.name = string(attempt(() => e.name)) ?? "Error";
-    out.message = string(attempt(() => e.message)) ?? "";
-    out.stack = string(attempt(() => e.stack)) ?? "";
-    if (level < 5) {
+    let s = '{"name":' + text_(() => e.name, "Error") + ',"message":' + text_(() => e.message, "") + ',"stack":' + text_(() => e.stack, "");
+    if (level < CAUSES) {
       const cause = attempt(() => e.cause);
-      if (cause !== undefined) out.cause = problem(cause, level + 1);
+      if (cause !== undefined) s += ',"cause":' + problem(cause, level + 1);
       const errors = attempt(() => e.errors);
       if (attempt(() => isArray(errors))) {
-        out.errors = list();
         const n = attempt(() => errors.length) ?? 0;
-        for (let i = 0; i < n && i < ERRORS; i++) push(out.errors, problem(attempt(() => errors[i]), level + 1));
-        if (n > ERRORS) out.more = n - ERRORS;
+        s += ',"errors":[';
+        for (let i = 0; i < n && i < ERRORS; i++) s += (i ? "," : "") + problem(attempt(() => errors[i]), level + 1);
+        s += "]";
+        if (n > ERRORS) s += ',"more":' + (n - ERRORS);
       }
     }
-    return out;
+    return s + "}";
   };
 
   return { boot, start, settle, take, finish, describe };

@@ -69,6 +69,9 @@ func (c *cell) thrown(described []byte) *Failure {
 		return &Failure{CodeInternalError, "the program threw something that cannot be described"}
 	}
 	if p.Name == "ReferenceError" {
+		if strings.HasPrefix(p.Message, "could not load module ") {
+			return invalid("%s", failModuleAccess+" Tools and namespaces are the only way to reach the host.")
+		}
 		for _, name := range []string{"require", "module", "process"} {
 			if p.Message == name+" is not defined" || p.Message == "'"+name+"' is not defined" {
 				return invalid("%s", failModuleAccess+" Tools and namespaces are the only way to reach the host; "+name+" does not exist.")
