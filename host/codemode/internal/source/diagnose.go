@@ -54,7 +54,15 @@ func (p *Program) explain(errs []api.Message) error {
 		return e
 	}
 	hint := ""
-	if brace, ok := p.closingBrace(offset); ok {
+	brace, closes := p.closingBrace(offset)
+	if !closes && offset > len(p.text) {
+		// The arrow form reads on behind a "}]" of the text's own.
+		if errs := transform(p.functionForm(p.text), p.Language, api.TransformOptions{}).Errors; len(errs) > 0 {
+			_, at := faultAt(errs[0], p.text)
+			brace, closes = p.closingBrace(at)
+		}
+	}
+	if closes {
 		f.message = `Unexpected "}"`
 		f.line, f.column = position(p.text, brace)
 		hint = ` It closes more than the source opened.`

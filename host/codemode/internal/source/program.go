@@ -57,6 +57,9 @@ func Prepare(text string, lang Language) (*Program, error) {
 		return nil, err
 	}
 	p := &Program{File: "user.js", Language: lang, LineOffset: 1}
+	if lang != TypeScript {
+		p.Language = JavaScript
+	}
 	if p.text, err = p.unfence(text); err != nil {
 		return nil, err
 	}

@@ -7,8 +7,8 @@ import (
 
 // A stack is text that the guest may have made up.
 const (
-	maxFrames     = 16  // frames MapStack keeps
-	maxStackLines = 256 // lines it looks at
+	maxFrames     = 16 // frames MapStack keeps
+	maxStackLines = 64 // lines it looks at
 )
 
 // Map translates a position the engine reports (1-based, counted from the first line of the cell, columns in bytes as
