@@ -98,6 +98,13 @@ func (c *Catalog) Len() int { return len(c.entries) }
 // Entries returns the entries in catalog order, in a slice of the caller's own.
 func (c *Catalog) Entries() []*Entry { return slices.Clone(c.entries) }
 
+// Entry returns the entry with exactly this id, MCP entries included: it serves
+// the host, which knows what it asks for. Guests go through [Catalog.Lookup].
+func (c *Catalog) Entry(id string) (*Entry, bool) {
+	e, ok := c.byID[id]
+	return e, ok
+}
+
 // Sources counts the entries of each source.
 func (c *Catalog) Sources() map[Source]int {
 	counts := make(map[Source]int, 3)

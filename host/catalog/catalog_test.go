@@ -11,7 +11,7 @@ import (
 func TestR4_Order(t *testing.T) {
 	c := catalogOf(t,
 		Tool{Name: "z", Source: SourceClient},
-		Tool{Name: "a", Source: SourceMCP, SourceName: "srv"},
+		Tool{Name: "a", MCP: &MCPTool{SafeServerName: "srv"}},
 		Tool{Name: "a", SourceName: "ext"},
 		Tool{Name: "b", SourceName: "bundled", Bundled: true},
 		Tool{Name: "b"}, Tool{Name: "B"}, Tool{Name: "é"}, Tool{Name: "a"},
@@ -27,7 +27,7 @@ func TestR3_Ids(t *testing.T) {
 	for want, tool := range map[string]Tool{
 		"openclaw:core:read":      {Name: "read"},
 		"openclaw:files:read":     {Name: "read", SourceName: " files "},
-		"mcp:mcp:read":            {Name: "read", Source: SourceMCP},
+		"mcp:mcp:read":            {Name: "read", MCP: &MCPTool{}},
 		"client:client:read":      {Name: "read", Source: SourceClient},
 		"client:app:read":         {Name: "read", Source: SourceClient, SourceName: "app"},
 		"openclaw:core:a:b":       {Name: "a:b"},
@@ -56,7 +56,7 @@ func TestLastOfEqualIDsWins(t *testing.T) {
 
 func TestA17_ControlsAreNotCataloged(t *testing.T) {
 	c := catalogOf(t, Tool{Name: "tool_search_code"}, Tool{Name: "tool_search", SourceName: "p"},
-		Tool{Name: "tool_describe", Source: SourceMCP}, Tool{Name: "tool_call", Source: SourceClient}, Tool{Name: "exec"})
+		Tool{Name: "tool_describe", MCP: &MCPTool{}}, Tool{Name: "tool_call", Source: SourceClient}, Tool{Name: "exec"})
 	same(t, ids(c.Entries()), []string{"openclaw:core:exec"})
 }
 

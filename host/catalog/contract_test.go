@@ -144,8 +144,8 @@ func TestOutputContract(t *testing.T) {
 }
 
 func TestOtherSourcesHaveNoContract(t *testing.T) {
-	for _, source := range []Source{SourceMCP, SourceClient} {
-		e := entry(t, Tool{Name: "x", Source: source, InputSchema: raw(`{"type":"date"}`), OutputSchema: raw(`{"type":"date"}`)})
+	for source, mcp := range map[Source]*MCPTool{SourceMCP: {}, SourceClient: nil} {
+		e := entry(t, Tool{Name: "x", Source: source, MCP: mcp, InputSchema: raw(`{"type":"date"}`), OutputSchema: raw(`{"type":"date"}`)})
 		if err := errors.Join(e.CheckContract(), e.CheckInput(raw(`{"a":1}`)), e.CheckOutput(raw(`1`))); err != nil {
 			t.Errorf("%s: %v", source, err)
 		}

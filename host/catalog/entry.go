@@ -76,6 +76,9 @@ func NewEntry(tool Tool) (*Entry, error) {
 // normalize fills in the defaults of a tool and refuses names that could not
 // be told apart or shown.
 func normalize(tool *Tool) error {
+	if err := normalizeMCP(tool); err != nil {
+		return err
+	}
 	if tool.Source == "" {
 		tool.Source = SourceOpenClaw
 	}
@@ -84,8 +87,8 @@ func normalize(tool *Tool) error {
 		switch tool.Source {
 		case SourceOpenClaw:
 			tool.SourceName = CoreName
-		case SourceMCP, SourceClient:
-			tool.SourceName = string(tool.Source)
+		case SourceClient:
+			tool.SourceName = string(SourceClient)
 		}
 	}
 	named := clip(tool.Name, 64)
@@ -150,8 +153,9 @@ func (e *Entry) InputHint() string { return e.input }
 func (e *Entry) OutputHint() (string, bool) { return e.output, e.output != "" }
 
 // Compact returns the entry as search results and ALL_TOOLS show it: a JSON
-// object with the keys id, source, sourceName, name, label (if there is one),
-// description, input, output (if declared). The caller must not change it.
+// object with the keys id, source, sourceName, mcp (for MCP entries), name,
+// label (if there is one), description, input, output (if declared). The caller
+// must not change it.
 func (e *Entry) Compact() json.RawMessage { return e.compact }
 
 // Describe returns the compact entry with the input schema as parameters ({} if
@@ -179,6 +183,9 @@ func (e *Entry) appendCompact(out []byte) []byte {
 	member(`{"id":`, e.ID)
 	member(`,"source":`, string(e.Source))
 	member(`,"sourceName":`, e.SourceName)
+	if e.MCP != nil {
+		out = e.MCP.appendMCP(out)
+	}
 	member(`,"name":`, e.Name)
 	if e.Label != "" {
 		member(`,"label":`, e.Label)

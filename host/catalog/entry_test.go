@@ -48,8 +48,8 @@ func TestNewEntryRefuses(t *testing.T) {
 		{"wide", Tool{Name: "x", InputSchema: wide(MaxSchemaValues)}, "holds more than 5000 values"},
 		{"number", Tool{Name: "x", InputSchema: raw(`{"multipleOf":1e-999999999}`)}, "number out of range"},
 		{"digits", Tool{Name: "x", InputSchema: raw(`{"maximum":1%s}`, strings.Repeat("0", maxNumberBytes))}, "number out of range"},
-		{"MCP not JSON", Tool{Name: "x", Source: SourceMCP, InputSchema: raw(`{"a":`)}, "is not valid JSON"},
-		{"MCP deep", Tool{Name: "x", Source: SourceMCP, InputSchema: deep(MaxSchemaDepth)}, "64 levels"},
+		{"MCP not JSON", Tool{Name: "x", MCP: &MCPTool{}, InputSchema: raw(`{"a":`)}, "is not valid JSON"},
+		{"MCP deep", Tool{Name: "x", MCP: &MCPTool{}, InputSchema: deep(MaxSchemaDepth)}, "64 levels"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestNewEntryRefuses(t *testing.T) {
 		"description":                    {Name: "x", Description: strings.Repeat("n", MaxDescriptionBytes)},
 		"depth":                          {Name: "x", InputSchema: deep(MaxSchemaDepth - 1)},
 		"values":                         {Name: "x", InputSchema: wide(MaxSchemaValues - 4)},
-		"MCP schemas are dropped unread": {Name: "x", Source: SourceMCP, OutputSchema: raw(`{"a":`)},
+		"MCP schemas are dropped unread": {Name: "x", MCP: &MCPTool{}, OutputSchema: raw(`{"a":`)},
 	} {
 		if _, err := NewEntry(tool); err != nil {
 			t.Errorf("%s at its limit: %v", name, err)
@@ -114,8 +114,8 @@ func TestSafeNames(t *testing.T) {
 		Tool{Name: "ok_$1"}, Tool{Name: "get-weather"}, Tool{Name: "1st"}, Tool{Name: "naïve"},
 		Tool{Name: "search"}, Tool{Name: "describe"}, Tool{Name: "call"}, Tool{Name: "callValue"},
 		Tool{Name: "twice"}, Tool{Name: "twice", SourceName: "p"},
-		Tool{Name: "shared"}, Tool{Name: "shared", Source: SourceMCP},
-		Tool{Name: "remote", Source: SourceMCP}, Tool{Name: "pick", Source: SourceClient},
+		Tool{Name: "shared"}, Tool{Name: "shared", MCP: &MCPTool{}},
+		Tool{Name: "remote", MCP: &MCPTool{}}, Tool{Name: "pick", Source: SourceClient},
 	)
 	same(t, c.SafeNames(), []SafeName{
 		{"ok_$1", "openclaw:core:ok_$1"}, {"shared", "openclaw:core:shared"}, {"pick", "client:client:pick"},

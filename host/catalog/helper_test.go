@@ -97,7 +97,7 @@ func sample() []Tool {
 		{Name: "exec", Description: "Run a shell command."},
 		{Name: "list", Label: "List", Description: "List \"files\"\nof <a> directory & more.", SourceName: "files", Bundled: true, InputSchema: raw(valueInput), OutputSchema: raw(scores)},
 		{Name: "get-weather", Description: "Weather of a city.", SourceName: "weather", InputSchema: raw(valueInput), OutputSchema: raw(`{"type":"object"}`)},
-		{Name: "search_issues", Description: "Search issues.", Source: SourceMCP, SourceName: "github", InputSchema: raw(valueInput), OutputSchema: raw(scores)},
+		{Name: "search_issues", Description: "Search issues.", MCP: &MCPTool{ServerName: "GitHub", SafeServerName: "github"}, InputSchema: raw(valueInput), OutputSchema: raw(scores)},
 		{Name: "pick_color", Description: "Ask the user.", Source: SourceClient, InputSchema: raw(valueInput), OutputSchema: raw(scores)},
 	}
 }

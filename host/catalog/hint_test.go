@@ -199,8 +199,8 @@ func TestK11_ExactLimitInUTF16(t *testing.T) {
 }
 
 func TestHintsOfOtherSourcesAreNotMade(t *testing.T) {
-	for _, source := range []Source{SourceMCP, SourceClient} {
-		e := entry(t, Tool{Name: "x", Source: source, InputSchema: raw(valueInput), OutputSchema: raw(scores)})
+	for source, mcp := range map[Source]*MCPTool{SourceMCP: {}, SourceClient: nil} {
+		e := entry(t, Tool{Name: "x", Source: source, MCP: mcp, InputSchema: raw(valueInput), OutputSchema: raw(scores)})
 		if out, ok := e.OutputHint(); e.InputHint() != unknownHint || ok || out != "" || e.OutputSchema != nil {
 			t.Errorf("%s: input %q, output %q", source, e.InputHint(), out)
 		}

@@ -59,7 +59,7 @@ func TestA34_MCPIsInvisible(t *testing.T) {
 		}
 	}
 	// An MCP tool does not make a name ambiguous either.
-	c = catalogOf(t, Tool{Name: "read"}, Tool{Name: "read", Source: SourceMCP})
+	c = catalogOf(t, Tool{Name: "read"}, Tool{Name: "read", MCP: &MCPTool{}})
 	if e, err := c.Lookup("read"); err != nil || e.ID != "openclaw:core:read" {
 		t.Errorf("%v, %v", e, err)
 	}
@@ -99,7 +99,7 @@ func TestOwned(t *testing.T) {
 		Tool{Name: "list", SourceName: "files"},
 		Tool{Name: "list", SourceName: "other"},
 		Tool{Name: "evil", Source: SourceClient, SourceName: "files"},
-		Tool{Name: "evil2", Source: SourceMCP, SourceName: "files"},
+		Tool{Name: "evil2", MCP: &MCPTool{SafeServerName: "files"}},
 		Tool{Name: "x:list", SourceName: "files"},
 	)
 	if e, ok := c.Owned("list", "files"); !ok || e.ID != "openclaw:files:list" {

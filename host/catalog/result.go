@@ -5,15 +5,23 @@ import (
 	"encoding/json"
 )
 
-// Result is what a tool returned.
+// Result is what a tool returned: details and content, or a native MCP result.
 type Result struct {
 	Details json.RawMessage // the value; nil = the result has no details
 	Content json.RawMessage // array of content blocks; nil = one text block made of Details
+
+	// Native is the result of an MCP server as it came: an object, for a tool
+	// {content, structuredContent?, isError?}. With it, Details and Content mean
+	// nothing. What is private to the protocol, its own _meta, reaches nobody.
+	Native json.RawMessage
 }
 
-// Check reports whether both parts are JSON of the right kind. Call it once
-// on what a Runner returned: Value and Envelope rely on it.
+// Check reports whether every part is JSON of the right kind. Call it once
+// on what a Runner returned: the other methods rely on it.
 func (r Result) Check() error {
+	if r.Native != nil {
+		return checkNative(r.Native)
+	}
 	if r.Details != nil && !json.Valid(r.Details) {
 		return errorf(CodeToolError, "The tool returned details that are not valid JSON.")
 	}
@@ -26,15 +34,18 @@ func (r Result) Check() error {
 // Value returns what tools.callValue gives: the details, or the whole result
 // if it has none.
 func (r Result) Value() json.RawMessage {
-	if r.Details != nil {
+	if r.Native == nil && r.Details != nil {
 		return r.Details
 	}
 	return r.Envelope()
 }
 
-// Envelope returns the whole result as {"content":[...],"details":...}; the
-// details key is missing if there are none.
+// Envelope returns the whole result: a native one as it is, else
+// {"content":[...],"details":...}; the details key is missing if there are none.
 func (r Result) Envelope() json.RawMessage {
+	if r.Native != nil {
+		return withoutMeta(r.Native)
+	}
 	content := r.Content
 	if content == nil {
 		content = textContent(r.Details)
@@ -47,6 +58,25 @@ func (r Result) Envelope() json.RawMessage {
 		out = append(out, r.Details...)
 	}
 	return append(out, '}')
+}
+
+// MCP returns what a call through the MCP namespace gives (ruling R18): the
+// native result, or {content, structuredContent?, isError} made of a result that
+// is not native. Only an object can be structured content.
+func (r Result) MCP() json.RawMessage {
+	if r.Native != nil {
+		return withoutMeta(r.Native)
+	}
+	content := r.Content
+	if content == nil {
+		content = textContent(r.Details)
+	}
+	out := append([]byte(`{"content":`), content...)
+	if firstByte(r.Details) == '{' {
+		out = append(out, `,"structuredContent":`...)
+		out = append(out, r.Details...)
+	}
+	return append(out, `,"isError":false}`...)
 }
 
 // textContent makes the one text block of a result without content: a string

@@ -30,7 +30,7 @@ func TestSearchScores(t *testing.T) {
 func TestSearchOrder(t *testing.T) {
 	c := catalogOf(t,
 		Tool{Name: "b", SourceName: "x", Description: "mail"}, Tool{Name: "a", SourceName: "x", Description: "mail"},
-		Tool{Name: "mail", SourceName: "x"}, Tool{Name: "mail", Source: SourceMCP}, Tool{Name: "mail_app", Source: SourceClient},
+		Tool{Name: "mail", SourceName: "x"}, Tool{Name: "mail", MCP: &MCPTool{}}, Tool{Name: "mail_app", Source: SourceClient},
 		Tool{Name: "core_tool"}, Tool{Name: "a", SourceName: "bundled", Bundled: true, Description: "mail"},
 	)
 	same(t, ids(c.Search("mail", 50)), []string{

@@ -33,9 +33,13 @@ type Tool struct {
 	ReplaySafe    bool // may be called again after a restart
 	SideEffecting bool // changes something outside the run
 
-	Source     Source // "" = SourceOpenClaw
-	SourceName string // plugin id, MCP server or client app; "" = "core", "mcp" or "client"
+	Source     Source // "" = SourceMCP with MCP metadata, else SourceOpenClaw
+	SourceName string // plugin id or client app; "" = "core" or "client"; for MCP the safe server name
 	Bundled    bool   // ships with the host: listed before external plugins
+
+	// MCP says which operation of which server the tool is. It is there for
+	// SourceMCP and only then. It is copied.
+	MCP *MCPTool
 
 	Runner Runner
 }

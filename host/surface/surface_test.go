@@ -38,7 +38,7 @@ var (
 		InputSchema:  json.RawMessage(`{"type":"object","properties":{"path":{"type":"string"}},"required":["path"],"additionalProperties":false}`),
 		OutputSchema: json.RawMessage(`{"type":"array","items":{"type":"string"}}`)}
 	read = catalog.Tool{Name: "read", Description: "Reads a file."}
-	mcp  = catalog.Tool{Name: "create_issue", Source: catalog.SourceMCP, SourceName: "tracker", Description: "Files an issue."}
+	mcp  = catalog.Tool{Name: "create_issue", MCP: &catalog.MCPTool{SafeServerName: "tracker"}, Description: "Files an issue."}
 )
 
 // prompt gives the text about one namespace over list.
