@@ -172,14 +172,17 @@ func (r *reader) globalType() global {
 	return global{t, mut == 1}
 }
 
-// limits reads the limits of a table or memory; max is valid if hasMax.
+// limits reads the limits of a table or memory; hi is valid if hasMax.
 func (r *reader) limits(what string) (lo, hi uint32, hasMax bool) {
 	start := r.pos
 	switch flags := r.u8(); flags {
 	case 0:
 		return r.u32(), 0, false
 	case 1:
-		return r.u32(), r.u32(), true
+		if lo, hi = r.u32(), r.u32(); lo > hi {
+			r.fail(start, ErrMalformed, "a %s of at least %d and at most %d", what, lo, hi)
+		}
+		return lo, hi, true
 	case 2, 3:
 		r.fail(start, ErrUnsupported, "threads (shared %s)", what)
 	case 4, 5, 6, 7:

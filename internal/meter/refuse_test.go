@@ -109,6 +109,7 @@ func TestRefused(t *testing.T) {
 		{"number of six bytes", module(op(1, 6, 0x80, 0x80, 0x80, 0x80, 0x80, 0)), nil, `malformed module in the type section at offset 0xa: the number does not fit 32 bits`},
 		{"number of 33 bits", module(op(1, 5, 0x80, 0x80, 0x80, 0x80, 0x10)), nil, `malformed module in the type section at offset 0xa: the number does not fit 32 bits`},
 		{"name that is not UTF-8", module(imports(b("a\xff", "b", byte(kMem), op(0, 1)))), nil, `malformed module in the import section at offset 0xb: the module of an import is not UTF-8`},
+		{"table that ends before it begins", module(tables(op(funcref, 1, 3, 2))), nil, `malformed module in the table section at offset 0xc: a table of at least 3 and at most 2`},
 		{"kind of import", module(imports(b("a", "b", byte(5), 0))), nil, `malformed module in the import section at offset 0xf: 0x5 is not a kind of import`},
 		{"kind of export", module(exports(export("a", 5, 0))), nil, `malformed module in the export section at offset 0xd: 0x5 is not a kind of export`},
 		{"value type", module(types(op(0x60, 1, 0x01, 0))), nil, `malformed module in the type section at offset 0xd: 0x1 is not a value type`},
