@@ -15,9 +15,11 @@ type body struct {
 	scratch uint32 // index of the local that bulk charges use; added if used
 	used    bool
 	checks  int
-	head    []byte // the locals of the result
-	code    []byte // the instructions of the result
-	copied  int    // what is before this position is in code
+	// locals is one more than the highest local used. A bulk charge adds one, which must not become valid.
+	locals uint64
+	head   []byte // the locals of the result
+	code   []byte // the instructions of the result
+	copied int    // what is before this position is in code
 }
 
 // rewrite reads the body of function f, which is all of in, into head and code.
@@ -47,6 +49,9 @@ func (w *body) rewrite(m *rewriter, f uint32, in reader, check []byte) {
 	w.insertCheck(end)
 	w.instructions()
 	w.flush(w.pos)
+	if w.locals > uint64(w.scratch) {
+		w.fail(end, ErrMalformed, "local %d does not exist, there are %d", w.locals-1, w.scratch)
+	}
 	if !w.used {
 		w.head = append(w.head, w.data[start:end]...)
 		return
@@ -108,8 +113,8 @@ func (w *body) instructions() {
 		w.pos = at + 1
 		switch immediates[op] {
 		case immNone:
-		case immIndex:
-			w.u32()
+		case immLocal:
+			w.locals = max(w.locals, uint64(w.u32())+1)
 		case immMemory:
 			w.memoryArg()
 		case immI32:
@@ -162,6 +167,7 @@ func (w *body) instructions() {
 // position of the first other instruction. This is where the time goes, so there is one branch for all of them.
 func (w *body) skip(data []byte) int {
 	pos := w.pos
+	local := byte(0)
 	for pos < len(data) {
 		if pos >= w.due {
 			w.insertCheck(pos)
@@ -173,26 +179,32 @@ func (w *body) skip(data []byte) int {
 		if s.length == 0 || binary.LittleEndian.Uint32(data[pos:])&s.mask != 0 {
 			break
 		}
+		local = max(local, data[pos+1]&s.local+s.one)
 		pos += int(s.length)
 	}
+	w.locals = max(w.locals, uint64(local))
 	return pos
 }
 
 // A step says how to skip an instruction: by length, if no bit of the mask is set in its first bytes.
 type step struct {
-	length uint32 // 0 if it cannot be skipped
 	mask   uint32
+	length byte // 0 if it cannot be skipped
+	local  byte // 0xff if the second byte is the index of a local, and
+	one    byte // 1 then
 }
 
 func skippable() (steps [256]step) {
 	for op, imm := range immediates {
 		switch imm {
 		case immNone:
-			steps[op] = step{1, 0}
-		case immIndex, immI32, immI64:
-			steps[op] = step{2, 0x80_00}
+			steps[op] = step{length: 1}
+		case immLocal:
+			steps[op] = step{length: 2, mask: 0x80_00, local: 0xff, one: 1}
+		case immI32, immI64:
+			steps[op] = step{length: 2, mask: 0x80_00}
 		case immMemory:
-			steps[op] = step{3, 0x80<<16 | ^(maxAlign-1)&0xff<<8}
+			steps[op] = step{length: 3, mask: 0x80<<16 | ^(maxAlign-1)&0xff<<8}
 		}
 	}
 	return steps

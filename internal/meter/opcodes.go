@@ -52,7 +52,7 @@ type immediate byte
 const (
 	immUnknown immediate = iota // there is no such instruction
 	immNone
-	immIndex // of a local: nothing added is in reach of a wrong one, so its range is left to the validator
+	immLocal
 	immGlobal
 	immTable
 	immFunc
@@ -81,7 +81,7 @@ var immediates = [256]immediate{
 	opCall: immFunc, opReturnCall: immFunc, opRefFunc: immFunc,
 	opCallIndirect: immCallIndirect, opReturnCallIndirect: immCallIndirect,
 	opSelectTyped: immSelect,
-	opLocalGet:    immIndex, 0x21: immIndex, opLocalTee: immIndex,
+	opLocalGet:    immLocal, 0x21: immLocal, opLocalTee: immLocal,
 	opGlobalGet: immGlobal, opGlobalSet: immGlobal,
 	0x25: immTable, 0x26: immTable,
 	0x28: immMemory, 0x29: immMemory, 0x2a: immMemory, 0x2b: immMemory, 0x2c: immMemory, 0x2d: immMemory,

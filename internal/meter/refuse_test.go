@@ -61,6 +61,10 @@ func TestRefused(t *testing.T) {
 		// What is added is out of reach: the counter is global 1, function 3 is the last but the refill.
 		{"global.set of the counter", withCode(konst(9), op(globalSet, 1)), nil, `malformed module in the code section at offset 0x60: function 1: global 1 does not exist, there are 1`},
 		{"global.get of the counter", withCode(op(globalGet, 1)), nil, `malformed module in the code section at offset 0x5e: function 1: global 1 does not exist, there are 1`},
+		{"local that a bulk charge adds", withCode(konst(0), konst(0), op(localGet, 1, 0xfc, 11, 0)), nil, `malformed module in the code section at offset 0x5d: function 1: local 1 does not exist, there are 1`},
+		{"the same without any local", with(func(p *typical) {
+			p.code = code(body(op(localGet, 0)), body(konst(0), konst(0), op(localGet, 0, 0xfc, 11, 0)))
+		}), nil, `malformed module in the code section at offset 0x62: function 2: local 0 does not exist, there are 0`},
 		{"call of the refill", withCode(b(byte(call), 3)), nil, `malformed module in the code section at offset 0x5e: function 1: function 3 does not exist, there are 3`},
 		{"ref.func of the refill", withCode(op(0xd2, 3)), nil, `malformed module in the code section at offset 0x5e: function 1: function 3 does not exist, there are 3`},
 		{"tail call of the refill", withCode(op(0x12, 3)), nil, `malformed module in the code section at offset 0x5e: function 1: function 3 does not exist, there are 3`},
