@@ -49,6 +49,7 @@ type Host struct {
 	tools   []*catalog.Entry
 	loaded  map[string]*loaded
 	catalog *catalog.Catalog // of tools, filtered by the gate; nil after a change
+	mcp     *namespace.Bound // of catalog; nil if no MCP server is in it
 	closed  bool
 	once    sync.Once
 	err     error
@@ -185,6 +186,7 @@ func (h *Host) view() (*catalog.Catalog, []*namespace.Bound, error) {
 			return nil, nil, err
 		}
 		h.catalog = c.Filter(h.gate.Visible)
+		h.mcp = namespace.MCP(h.catalog)
 	}
 	spaces, err := h.spaces.Bind(owner{h.catalog}, func(id string) map[string]json.RawMessage {
 		if l := h.loaded[id]; l != nil {
@@ -192,6 +194,9 @@ func (h *Host) view() (*catalog.Catalog, []*namespace.Bound, error) {
 		}
 		return nil
 	})
+	if h.mcp != nil {
+		spaces = append([]*namespace.Bound{h.mcp}, spaces...)
+	}
 	return h.catalog, spaces, err
 }
 

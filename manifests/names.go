@@ -41,6 +41,13 @@ func UnsafeKey(key string) bool {
 	return strings.IndexByte(key, 0) >= 0
 }
 
+// ReservedName reports whether name is one that code mode itself defines as a
+// global (contract, section 6.2) or that JavaScript reserves, so that nothing
+// else should be called so.
+func ReservedName(name string) bool {
+	return slices.Contains(reservedGlobals, name) || slices.Contains(reservedWords, name)
+}
+
 // reservedGlobals are the names code mode itself defines (contract, section 6.2).
 var reservedGlobals = strings.Fields(`
 	ALL_TOOLS agents API Array Boolean Date Error globalThis log json JSON Map Math MCP namespaces

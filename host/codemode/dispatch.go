@@ -41,17 +41,24 @@ func (c *cell) perform(ctx context.Context, k *call) (json.RawMessage, error) {
 		}
 		return slicesConcat([]byte(`{"tool":`), e.Compact(), []byte(`,"result":`), result.Envelope(), []byte("}")), nil
 	case "namespace":
-		id, input, err := namespace.Resolve(c.scope.Namespaces, k.rawArgs)
+		target, err := namespace.Resolve(c.scope.Namespaces, k.rawArgs)
 		if err != nil {
 			return nil, &catalog.Error{Code: catalog.CodeInvalidInput, Message: err.Error()}
 		}
-		e, err := c.scope.Catalog.LookupID(id)
+		if target.Answer != nil {
+			return target.Answer, nil
+		}
+		// By exact id, since an entry of an MCP server is hidden from a program's own lookups.
+		e, ok := c.scope.Catalog.Entry(target.ToolID)
+		if !ok {
+			return nil, &catalog.Error{Code: catalog.CodeInvalidInput, Message: "namespace tool is not visible in the run catalog: " + target.ToolID}
+		}
+		result, err := c.invoke(ctx, e, target.Input)
 		if err != nil {
 			return nil, err
 		}
-		result, err := c.invoke(ctx, e, input)
-		if err != nil {
-			return nil, err
+		if e.MCP != nil {
+			return result.MCP(), nil
 		}
 		return result.Value(), nil
 	default:

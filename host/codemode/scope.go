@@ -73,10 +73,10 @@ func (s *Scope) bootData() []byte {
 		Entries    []json.RawMessage `json:"entries"`
 		Names      [][2]string       `json:"names"`
 		Namespaces [][3]any          `json:"namespaces"`
-		Files      []struct{}        `json:"files"`
+		Files      []namespace.File  `json:"files"`
 	}{
 		Limits:  limits{s.cfg.MaxOutputBytes, maxInputBytes, maxQueued},
-		Entries: []json.RawMessage{}, Names: [][2]string{}, Namespaces: [][3]any{}, Files: []struct{}{},
+		Entries: []json.RawMessage{}, Names: [][2]string{}, Namespaces: [][3]any{}, Files: []namespace.File{},
 	}
 	for _, e := range s.Catalog.Entries() {
 		if e.Source != catalog.SourceMCP {
@@ -88,6 +88,7 @@ func (s *Scope) bootData() []byte {
 	}
 	for _, n := range s.Namespaces {
 		data.Namespaces = append(data.Namespaces, [3]any{n.ID(), n.GlobalName(), n.Descriptor()})
+		data.Files = append(data.Files, n.Files()...)
 	}
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

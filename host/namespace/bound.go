@@ -16,6 +16,7 @@ type Owner interface {
 // Bound is a namespace as one run sees it, with the catalog ids its tools have
 // in that run. It is immutable and safe for concurrent use.
 type Bound struct {
+	mcp        *mcp // nil for the namespace of a plugin
 	entry      *registered
 	tools      []string // catalog ids, in the order of RequiredToolNames
 	descriptor json.RawMessage
@@ -87,13 +88,40 @@ func (b *Bound) Prompt() string { return b.entry.Registration.Prompt }
 // caller must not change it: runs share it.
 func (b *Bound) Descriptor() json.RawMessage { return b.descriptor }
 
+// Files returns the virtual files that describe the namespace to programs; only
+// that of MCP servers has any. They are made once. The caller must not change
+// the slice.
+func (b *Bound) Files() []File {
+	if b.mcp == nil {
+		return nil
+	}
+	return b.mcp.files()
+}
+
+// Target is what a call of a member means: a tool to run, or an answer.
+type Target struct {
+	// ToolID is the exact catalog id of the tool; "" if the host answers itself.
+	ToolID string
+	// Input is the tool's input.
+	Input json.RawMessage
+	// Answer is the value of the call if no tool is to be run.
+	Answer json.RawMessage
+}
+
 // Resolve returns what a call of the member at path means: the exact catalog id
-// and the input made from args. The path is a guest's word: it is looked up
-// among the callables the scope really has. The error is an [*Error] with the
-// text of section 6.5, which the guest may see.
-func (b *Bound) Resolve(path []string, args []json.RawMessage) (toolID string, input json.RawMessage, err error) {
-	fail := func(message string) (string, json.RawMessage, error) {
-		return "", nil, &Error{Plugin: b.entry.plugin, Namespace: b.entry.ID, Message: message}
+// and the input made from args, or an answer. The path is a guest's word: it is
+// looked up among the callables the scope really has. The error is an [*Error]
+// with the text of section 5.8 or 6.5, which the guest may see.
+func (b *Bound) Resolve(path []string, args []json.RawMessage) (Target, error) {
+	fail := func(message string) (Target, error) {
+		return Target{}, &Error{Plugin: b.entry.plugin, Namespace: b.entry.ID, Message: message}
+	}
+	if b.mcp != nil {
+		t, message := b.mcp.resolve(path, args)
+		if message != "" {
+			return fail(message)
+		}
+		return t, nil
 	}
 	for _, segment := range path {
 		if manifests.UnsafeKey(segment) {
@@ -110,12 +138,13 @@ func (b *Bound) Resolve(path []string, args []json.RawMessage) (toolID string, i
 	if call.required < 0 {
 		return fail("Code mode namespace path targets undeclared tool: " + call.tool)
 	}
-	toolID = b.tools[call.required]
+	toolID := b.tools[call.required]
 	if toolID == "" {
 		return fail("namespace tool is not visible in the run catalog: " + call.tool)
 	}
-	if input, err = call.input.Expand(args); err != nil {
+	input, err := call.input.Expand(args)
+	if err != nil {
 		return fail("Code mode namespace input of " + joined(path) + " cannot be made: " + err.Error() + ".")
 	}
-	return toolID, input, nil
+	return Target{ToolID: toolID, Input: input}, nil
 }

@@ -76,6 +76,7 @@ func TestRegister(t *testing.T) {
 		{"no scope", "p", changed(t, func(r *Registration) { r.Scope, r.RequiredToolNames = manifests.Scope{}, nil }), "Code mode namespace createScope must be a function."},
 		{"no tools", "p", changed(t, func(r *Registration) { r.RequiredToolNames = []string{} }), "Code mode namespace requiredToolNames must include at least one tool name."},
 		{"blank tool", "p", changed(t, func(r *Registration) { r.RequiredToolNames = []string{"read", " "} }), "Code mode namespace requiredToolNames must be non-empty strings."},
+		{"id of the host", "p", changed(t, func(r *Registration) { r.ID, r.GlobalName = " mcp ", "M" }), `Code mode namespace id "mcp" is already registered.`},
 		{"id taken", "p", changed(t, func(r *Registration) {}), `Code mode namespace id "files" is already registered.`},
 		{"global taken", "p", changed(t, func(r *Registration) { r.ID = "other" }), `Code mode namespace globalName "Files" is already registered by "files".`},
 	}
@@ -354,8 +355,8 @@ func TestResolve(t *testing.T) {
 		{`["files",["raw","write"],[]]`, "namespace tool is not visible in the run catalog: write"},
 	}
 	for _, tt := range tests {
-		id, input, err := Resolve(bound, json.RawMessage(tt.request))
-		got := id + " " + string(input)
+		target, err := Resolve(bound, json.RawMessage(tt.request))
+		got := target.ToolID + " " + string(target.Input)
 		if err != nil {
 			got = err.Error()
 			var e *Error
@@ -367,7 +368,7 @@ func TestResolve(t *testing.T) {
 			t.Errorf("%s\ngot  %s\nwant %s", tt.request, got, tt.want)
 		}
 	}
-	if _, _, err := bound[0].Resolve([]string{"read"}, []json.RawMessage{json.RawMessage("{")}); err == nil || err.Error() != "Code mode namespace input of read cannot be made: argument 0 is not JSON." {
+	if _, err := bound[0].Resolve([]string{"read"}, []json.RawMessage{json.RawMessage("{")}); err == nil || err.Error() != "Code mode namespace input of read cannot be made: argument 0 is not JSON." {
 		t.Errorf("got %v", err)
 	}
 }
@@ -438,8 +439,8 @@ func TestConcurrent(t *testing.T) {
 					t.Error("not there")
 				}
 				for _, b := range bound {
-					if id, _, err := b.Resolve([]string{"read"}, nil); err != nil || id != "openclaw:acme:read" {
-						t.Errorf("%q, %v", id, err)
+					if to, err := b.Resolve([]string{"read"}, nil); err != nil || to.ToolID != "openclaw:acme:read" {
+						t.Errorf("%q, %v", to.ToolID, err)
 					}
 				}
 			}
@@ -487,7 +488,7 @@ func BenchmarkResolve(b *testing.B) {
 	args := []json.RawMessage{json.RawMessage(`"a.txt"`)}
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, _, err := bound[0].Resolve([]string{"read"}, args); err != nil {
+		if _, err := bound[0].Resolve([]string{"read"}, args); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -502,9 +503,9 @@ func FuzzResolve(f *testing.F) {
 	f.Add([]byte(`["files",["list","1"],[null]]`))
 	f.Add([]byte(`[[],{},0`))
 	f.Fuzz(func(t *testing.T, request []byte) {
-		id, input, err := Resolve(bound, request)
-		if err == nil && (!json.Valid(input) || id != "openclaw:acme:read" && id != "openclaw:acme:write") {
-			t.Errorf("%q gives %q %q", request, id, input)
+		target, err := Resolve(bound, request)
+		if err == nil && (!json.Valid(target.Input) || target.ToolID != "openclaw:acme:read" && target.ToolID != "openclaw:acme:write") {
+			t.Errorf("%q gives %+v", request, target)
 		}
 	})
 }

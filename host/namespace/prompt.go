@@ -3,8 +3,7 @@ package namespace
 import "strings"
 
 // Prompt returns the lines about namespaces in the description of exec (section
-// 6.6), in the order of bound, or "" when there are none. Whatever is grouped by
-// the host itself comes before the namespaces of plugins.
+// 6.6), in the order of bound, or "" when there are none.
 func Prompt(bound []*Bound) string {
 	if len(bound) == 0 {
 		return ""

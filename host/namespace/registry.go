@@ -1,6 +1,11 @@
-// Package namespace keeps the code-mode namespaces of plugins: who owns which
-// name, what a guest sees of them, and which tool a member path calls. Section
-// numbers are those of the code mode contract.
+// Package namespace keeps the code-mode namespaces: who owns which name, what a
+// guest sees of them, and which tool a member path calls. Section numbers are
+// those of the code mode contract.
+//
+// There are two kinds. Plugins register theirs in a [Registry], and [Registry.Bind]
+// gives those that a run sees. The namespace of MCP servers is made by [MCP] from
+// the entries of a catalog, with the declarations that programs read in API. Both
+// are a [Bound], so that whoever runs programs need not tell them apart.
 package namespace
 
 import (
@@ -95,7 +100,7 @@ func (r *Registry) Register(pluginID string, reg Registration) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at, taken := r.find(reg.ID)
-	if taken {
+	if taken || reg.ID == MCPID { // the host's own, whether or not a run sees it
 		return fail(fmt.Sprintf("Code mode namespace id %q is already registered.", reg.ID))
 	}
 	for _, other := range r.sorted {
