@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 )
 
 // maxSource bounds what is read of a program. It is more than a cell may have, so that the cell's own limit answers for
@@ -28,5 +29,15 @@ func (a *app) source(file string) (string, error) {
 	if len(text) > maxSource {
 		return "", fmt.Errorf("the program in %s is longer than %d bytes: is it the right file?", name, maxSource)
 	}
-	return string(text), nil
+	return executable(string(text)), nil
+}
+
+// executable lets a file be a program of its own, by a first line such as #!/usr/bin/env -S chela exec. Every other line of
+// that kind is left to the cell, which knows those of JavaScript and takes the rest for shell scripts.
+func executable(text string) string {
+	first, _, _ := strings.Cut(text, "\n")
+	if strings.HasPrefix(first, "#!") && strings.Contains(first, "chela") {
+		return "//" + text[2:]
+	}
+	return text
 }
