@@ -55,9 +55,12 @@ func (r *Runtime) Load(ctx context.Context, dir string, opts *LoadOptions) (*Plu
 		rt: r, logger: r.logger, manifest: &manifests.Manifest{ID: dir},
 		drain: make(chan struct{}), gone: make(chan struct{}),
 	}
-	err := p.load(ctx, dir, &o)
-	if err == nil && !r.keep(p) {
-		err = ErrClosed
+	err := ErrClosed
+	if r.beginLoad() {
+		defer r.loads.Done()
+		if err = p.load(ctx, dir, &o); err == nil && !r.keep(p) {
+			err = ErrClosed
+		}
 	}
 	if err == nil {
 		return p, nil
@@ -227,17 +230,13 @@ func readFile(root *os.Root, name string, limit int64) ([]byte, error) {
 
 // compile compiles the module. The compiler does not look at contexts: when ctx ends first, it is left to finish alone.
 func (p *Plugin) compile(ctx context.Context, module []byte) error {
-	if !p.rt.beginLoad() {
-		return ErrClosed
-	}
 	type result struct {
 		compiled *extism.CompiledPlugin
 		err      error
 	}
 	done, given := make(chan result), make(chan struct{})
 	defer close(given)
-	go func() {
-		defer p.rt.loads.Done()
+	p.rt.loads.Go(func() {
 		compiled, err := newCompiled(context.WithoutCancel(ctx), module, p.rt.cache)
 		select {
 		case done <- result{compiled, err}:
@@ -246,10 +245,10 @@ func (p *Plugin) compile(ctx context.Context, module []byte) error {
 				err = compiled.Close(context.WithoutCancel(ctx))
 			}
 			if err != nil {
-				p.logger.LogAttrs(context.Background(), slog.LevelWarn, "plugin given up while it was compiled", slog.String("plugin", p.ID()), slog.Any("error", err))
+				p.logger.LogAttrs(context.WithoutCancel(ctx), slog.LevelWarn, "plugin given up while it was compiled", slog.String("plugin", p.ID()), slog.Any("error", err))
 			}
 		}
-	}()
+	})
 	select {
 	case r := <-done:
 		p.compiled = r.compiled

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -88,6 +89,11 @@ func TestLoadRefuses(t *testing.T) {
 		{"too much memory", edit(func(m *w.Module) { m.Pages = 1025 }), nil, nil, "it needs 1025 pages of memory to start; the limit is 1024"},
 		{"memory over the manifest's limit", edit(func(m *w.Module) { m.Pages = 3 }), func(m map[string]any) { m["limits"] = map[string]any{"memoryBytes": 2 * pageBytes} }, nil,
 			"it needs 3 pages of memory to start; the limit is 2"},
+		{"too many locals", edit(func(m *w.Module) {
+			for range 100 {
+				m.Funcs = append(m.Funcs, w.Func{Locals: []w.Local{{Count: 50_000, Type: w.I64}}})
+			}
+		}), nil, nil, "its functions have more than 4000000 local variables"},
 		{"empty", nil, nil, nil, "plugin.wasm: it is empty"},
 		{"no module", []byte("<html>"), nil, nil, `it is not WebAssembly: it begins with "<htm"`},
 		{"component", []byte("\x00asm\x0d\x00\x01\x00"), nil, nil, "a component cannot be used"},
@@ -117,6 +123,35 @@ func TestLoadRefuses(t *testing.T) {
 	if len(r.plugins) != 0 {
 		t.Errorf("%d plugins are registered", len(r.plugins))
 	}
+}
+
+// Runtimes that share a cache do not depend on each other.
+func TestSharedCache(t *testing.T) {
+	cache, dir := t.TempDir(), plugdir(t, good().Encode(), nil)
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			r, err := NewRuntime(&Options{CacheDir: cache})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			p, err := r.Load(t.Context(), dir, nil)
+			if err != nil {
+				t.Error(err)
+			} else if i%2 == 0 { // half of them close at once, beside the others' calls
+				for range 20 {
+					if _, err := p.Call(t.Context(), "run", nil); err == nil || err.(*Error).Code != CodeOutput {
+						t.Errorf("got %v", err)
+					}
+				}
+			}
+			if err := r.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // The start of an instance is within the call's time too.

@@ -30,7 +30,7 @@ type Runtime struct {
 	limits Limits
 	cache  wazero.CompilationCache
 
-	loads sync.WaitGroup // compilations in progress, given up ones included
+	loads sync.WaitGroup // Loads in progress, and compilations they gave up
 
 	mu      sync.Mutex
 	plugins map[*Plugin]struct{}
@@ -105,7 +105,7 @@ func (r *Runtime) forget(p *Plugin) {
 	delete(r.plugins, p)
 }
 
-// beginLoad registers a compilation, which Close waits for; false means that the runtime is closed.
+// beginLoad registers a Load, which Close waits for; false means that the runtime is closed.
 func (r *Runtime) beginLoad() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
