@@ -73,7 +73,8 @@ func (w *body) insertCheck(pos int) {
 		w.due = math.MaxInt
 		return
 	}
-	w.insert(pos, w.check)
+	w.passCheck(pos)
+	w.code = append(w.code, w.check...)
 }
 
 // insertCharge puts a charge before the bulk instruction at the position, whose size operand is on top of the stack.
@@ -81,20 +82,23 @@ func (w *body) insertCharge(pos int, shift byte) {
 	if w.check == nil || !w.ok() {
 		return
 	}
-	w.insert(pos, w.m.bulkCharge(w.scratch, shift))
+	w.passCheck(pos)
+	w.code = w.m.appendBulkCharge(w.code, w.scratch, shift)
 	w.used = true
 }
 
 // insertTick puts a call of the tick before the instruction at the position.
 func (w *body) insertTick(pos int) {
-	if w.check != nil {
-		w.insert(pos, appendU32([]byte{opCall}, w.m.refillFunc()))
+	if w.check == nil {
+		return
 	}
+	w.passCheck(pos)
+	w.code = appendU32(append(w.code, opCall), w.m.refillFunc())
 }
 
-func (w *body) insert(pos int, code []byte) {
+// passCheck prepares for a check that is put before the instruction at the position.
+func (w *body) passCheck(pos int) {
 	w.flush(pos)
-	w.code = append(w.code, code...)
 	w.checks++
 	w.flow.set(pos, 0)
 	w.due = w.flow.due()
@@ -244,7 +248,8 @@ func (w *body) memoryIndex() {
 // misc reads an instruction of the prefix 0xfc, which is at the given position. Bulk instructions are charged.
 func (w *body) misc(at int) {
 	tables := w.m.tables
-	switch sub := w.u32(); sub {
+	// One byte, as all of these fit one; a longer encoding of the same number is legal, but nobody writes it.
+	switch sub := w.u8(); sub {
 	case 0, 1, 2, 3, 4, 5, 6, 7: // saturating truncations
 	case 8: // memory.init
 		w.u32()

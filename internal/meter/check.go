@@ -30,10 +30,10 @@ func (m *rewriter) appendCharge(b []byte) []byte {
 	return append(b, opEnd)
 }
 
-// bulkCharge returns what goes before a bulk instruction, whose size operand is on top of the stack and stays there:
-// charge size >> shift. The subtraction cannot wrap, as the shift is at least 3 and the counter at least -1.
-func (m *rewriter) bulkCharge(local uint32, shift byte) []byte {
-	b := appendU32([]byte{opLocalTee}, local)
+// appendBulkCharge appends what goes before a bulk instruction, whose size operand is on top of the stack and stays
+// there: charge size >> shift. The subtraction cannot wrap, as the shift is at least 3 and the counter at least -1.
+func (m *rewriter) appendBulkCharge(b []byte, local uint32, shift byte) []byte {
+	b = appendU32(append(b, opLocalTee), local)
 	b = appendU32(append(b, opGlobalGet), m.counter())
 	b = appendU32(append(b, opLocalGet), local)
 	b = append(b, opI32Const, shift, opI32ShrU)

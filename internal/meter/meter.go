@@ -47,10 +47,9 @@ type Info struct {
 	TableIndex map[string]uint32
 }
 
-// Rewrite returns a rewritten copy of module, which is not changed. It reads hostile input safely: the error is always
-// an *[Error], it takes time in proportion to the length of the module, and the result is never longer than
-// [MaxGrowth] times that plus a constant and, with SaveGlobals, that again.
-// Rewrite may be called concurrently.
+// Rewrite returns a rewritten copy of module, which is not changed. The module may be hostile: any error is an *[Error],
+// and time and memory stay in proportion to the length of the module (see [MaxGrowth]). What Rewrite accepts is not yet
+// known to be valid; the compiler validates the result. Rewrite may be called concurrently.
 func Rewrite(module []byte, opts *Options) ([]byte, *Info, error) {
 	m := &rewriter{module: module, steps: skippable()}
 	if opts != nil {
