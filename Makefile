@@ -1,4 +1,58 @@
+# The targets a person uses; "make help" lists those that have a comment.
 GO ?= go
+
+# How long each fuzz target runs, which benchmarks run, and for how long.
+FUZZTIME ?= 10s
+BENCH ?= .
+BENCHTIME ?= 1s
+
+.DEFAULT_GOAL := help
+
+.PHONY: help build test race bench bench-doc fuzz check demo clean
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# The go command tracks what the program is made of better than a list here would. Version control is asked only where it
+# answers: in a copy without .git, or in somebody else's checkout, the build would fail.
+BUILDVCS = $(if $(shell git rev-parse --verify --quiet HEAD 2>/dev/null),true,false)
+
+build: ## Build bin/chela
+	$(GO) build -trimpath -ldflags='-s -w' -buildvcs=$(BUILDVCS) -o bin/chela ./cmd/chela
+
+test: wasm ## Run all tests
+	$(GO) test ./...
+
+race: wasm ## Run all tests under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./...
+
+bench: wasm ## Run the benchmarks; BENCH=REGEXP picks some, BENCHTIME=TIME is how long each runs
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime '$(BENCHTIME)' ./...
+
+bench-doc: wasm ## Measure, and put the figures into docs/benchmarks.md
+	@mkdir -p build
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime '$(BENCHTIME)' ./... > build/bench.txt
+	scripts/bench-doc docs/benchmarks.md < build/bench.txt
+
+fuzz: wasm ## Run each fuzz target for FUZZTIME (10s)
+	GO='$(GO)' scripts/fuzz '$(FUZZTIME)'
+
+check: ## Format, vet (natively and for the guests), staticcheck, go.mod and a clean tree
+	@files=$$("$$($(GO) env GOROOT)/bin/gofmt" -l $(filter-out bin bin/ build build/,$(wildcard */))) || exit 1; \
+		test -z "$$files" || { echo "gofmt these files:"; echo "$$files"; exit 1; }
+	$(GO) vet ./...
+	GOOS=wasip1 GOARCH=wasm $(GO) vet $(addprefix ./,$(COMPILED))
+	$(GO) tool staticcheck ./...
+	$(GO) mod tidy -diff
+	@for module in $$($(GO) list -m -f '{{if not (or .Indirect .Main)}}{{.Path}}{{end}}' all); do \
+		grep -q "$$module" docs/dependencies.md || { echo "docs/dependencies.md does not name $$module"; exit 1; }; done
+	@changes=$$(git status --porcelain); \
+		test -z "$$changes" || { echo "the tree is not clean: commit these, or add them to .gitignore"; echo "$$changes"; exit 1; }
+
+demo: build wasm ## Find the five largest Go files of this repository with one program
+	bin/chela exec --plugin build/plugins/files --grant-dir /repo=. docs/demo.js
+
+clean: ## Remove what was built
+	rm -rf bin build
 
 # Guests: the WebAssembly plugins that are built with the stock Go toolchain, and those that a program beside them encodes.
 PLUGINS := $(patsubst %/manifest.json,%,$(wildcard plugins/*/manifest.json))
