@@ -76,13 +76,14 @@ func (a *app) configCheck(file, agent string, asJSON bool) error {
 	if err != nil && !errors.As(err, &faults) {
 		return err
 	}
-	out := bufio.NewWriter(a.out)
 	var rules policy.Rules
-	if err == nil {
+	if faults == nil {
 		if rules, err = f.Policy(); err != nil {
 			return err
 		}
 	}
+	out := bufio.NewWriter(a.out)
+	err = nil
 	switch {
 	case asJSON:
 		err = writeJSON(out, checked(file, agent, f, rules, faults))

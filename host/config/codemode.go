@@ -27,10 +27,9 @@ func (w *walker) codeMode(n node) form {
 		keys := codeModeKeys()
 		for _, m := range w.members(n) {
 			if !slices.Contains(keys, m.key) {
-				w.unknown(m, n.pointer, keys)
+				w.unknown(m, keys)
 				continue
 			}
-			m.pointer = child(n.pointer, m.key)
 			f[m.key] = m.node
 			w.codeModeValue(m)
 		}

@@ -11,7 +11,9 @@
 //
 // It may be the file of a whole gateway. The objects on the way to ours (the document, tools, agents, agents.entries,
 // each entry and its tools) may hold any other key; [File.Ignored] lists those, and nothing looks at their values. Inside
-// tools.codeMode and chela an unknown key is a fault. A key that appears twice is a fault in all of these objects.
+// tools.codeMode and chela an unknown key is a fault. A key that appears twice is a fault in all of these objects. The
+// section chela is this host's alone: chela.policy holds [policy.Rules]. A gateway that is strict about its own file may
+// refuse it there; then it belongs into a file of its own.
 //
 // There are two ways of reading. [File.Check] is strict and finds every fault; [Load] gives no file that has one, and is
 // what a host uses. [File.CodeMode] resolves in the way the gateway does at run time, where a value that cannot be used
@@ -87,7 +89,7 @@ func Load(path string) (*File, error) {
 // Parse reads a configuration without checking more than its syntax and size. The name stands for the file in errors. The
 // error is an [*Error] with one fault. Parse does not keep data; it never panics, and its memory is bounded.
 func Parse(name string, data []byte) (*File, error) {
-	f := &File{name: strings.Clone(name), entries: map[string]form{}}
+	f := &File{name: strings.Clone(name)}
 	root, fault := f.text.parse(data)
 	if fault != nil {
 		return nil, &Error{File: f.name, Faults: []Fault{*fault}}

@@ -11,7 +11,7 @@ import (
 
 // Fault is one thing that is wrong with a file.
 type Fault struct {
-	// Pointer is the JSON Pointer (RFC 6901) of the value. "" is the whole document.
+	// Pointer is the JSON Pointer (RFC 6901) of the value, or of the key. "" is the whole document.
 	Pointer string
 	// Line and Column say where it begins, as an editor shows it: from 1, columns in characters.
 	Line, Column int
@@ -23,7 +23,11 @@ type Fault struct {
 
 // String returns the fault as one line without its position: pointer, problem, fix.
 func (f Fault) String() string {
+	const most = 400 // longer ones are keys that nobody wrote
 	at := f.Pointer
+	if len(at) > most {
+		at = strings.ToValidUTF8(at[:most], "") + "…"
+	}
 	switch {
 	case at == "":
 		at = "(document)"
@@ -94,8 +98,9 @@ func (c *collector) list() []Fault {
 }
 
 // clip makes text of a file fit for a message.
-func clip(s string) string {
-	const most = 60
+func clip(s string) string { return clipTo(s, 60) }
+
+func clipTo(s string, most int) string {
 	if len(s) > most {
 		s = strings.ToValidUTF8(s[:most], "") + "…"
 	}

@@ -13,25 +13,25 @@ import (
 
 // chela reads the section that is this host's own, in which every key is known.
 func (w *walker) chela(n node) {
+	w.file.policy = policy.Rules{}
 	known := []string{"policy"}
 	for _, m := range w.members(n) {
 		if m.key != "policy" {
-			w.unknown(m, n.pointer, known)
+			w.unknown(m, known)
 			continue
 		}
-		m.pointer = child(n.pointer, m.key)
 		w.rules(m.node)
 	}
 }
 
 func (w *walker) rules(n node) {
+	w.file.policy = policy.Rules{}
 	known := []string{"allow", "deny"}
 	for _, m := range w.members(n) {
 		if !slices.Contains(known, m.key) {
-			w.unknown(m, n.pointer, known)
+			w.unknown(m, known)
 			continue
 		}
-		m.pointer = child(n.pointer, m.key)
 		patterns := w.patterns(m.node)
 		if m.key == "allow" {
 			w.file.policy.Allow = patterns

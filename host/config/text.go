@@ -164,12 +164,22 @@ func (t *text) syntax(err error) *Fault {
 	}
 	var line, column int
 	if _, scanErr := fmt.Sscanf(err.Error(), "hujson: line %d, column %d:", &line, &column); scanErr == nil {
-		for ; line > 1; line-- {
-			at += bytes.IndexByte(t.data[at:], '\n') + 1
-		}
-		at = min(at+column-1, len(t.data))
+		at = t.offset(line, column)
 	}
-	return t.fault(at, "is not JSON: "+clip(problem), syntaxFix(t.data[at:], problem))
+	return t.fault(at, "is not JSON: "+clipTo(problem, 100), syntaxFix(t.data[at:], problem))
+}
+
+// offset returns where a line and a column in bytes are, both from 1, or the end if that is past it.
+func (t *text) offset(line, column int) int {
+	at := 0
+	for ; line > 1; line-- {
+		n := bytes.IndexByte(t.data[at:], '\n')
+		if n < 0 {
+			return len(t.data)
+		}
+		at += n + 1
+	}
+	return min(at+column-1, len(t.data))
 }
 
 // syntaxFix says what would be right where the text stops to be JSON: most often it is JavaScript.
@@ -179,18 +189,24 @@ func syntaxFix(rest []byte, problem string) string {
 	})
 	after := bytes.TrimLeft(rest[max(word, 0):], " \t")
 	switch {
-	case len(bytes.TrimSpace(rest)) == 0:
+	case strings.Contains(problem, "EOF") || len(rest) == 0:
 		return "write what is missing: a value, or the end of an object, array, string or comment"
+	case strings.Contains(problem, "after top-level"):
+		return "remove what follows the object of the file"
 	case rest[0] == '\'':
 		return "write keys and text in double quotes"
+	case rest[0] == '}' || rest[0] == ']':
+		return "remove it, or correct what it closes"
+	case strings.Contains(problem, "after object name"):
+		return "a colon is missing before it"
 	case strings.Contains(problem, "expecting ','"):
 		return "a comma is missing before it"
 	case word > 0 && len(after) > 0 && after[0] == ':':
 		return fmt.Sprintf("write the key in double quotes: %q", clip(string(rest[:word])))
-	case word > 0:
-		return "write true, false, null, a decimal number, or text in double quotes"
 	case rest[0] == '"':
 		return `write \n, \t, \" and \\ for what a string cannot hold as it is`
+	case strings.HasPrefix(problem, "invalid literal"):
+		return "write true, false, null, a decimal number, or text in double quotes"
 	}
 	return "correct the syntax there; comments and trailing commas are allowed"
 }

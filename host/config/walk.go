@@ -3,7 +3,6 @@ package config
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -33,32 +32,35 @@ func (w *walker) add(n node, problem, fix string) {
 	w.faults.add(n.value.StartOffset, n.pointer, problem, fix)
 }
 
-// members returns the keys of an object in the order of the file. Of a key that appears twice it returns the last, as
-// JavaScript does, and reports the others.
+// members returns the keys of an object in the order of the file, and reports those that appear twice. All of them are
+// looked at, for their faults; the last of the same key is the one that counts, as in JavaScript.
 func (w *walker) members(n node) []member {
 	o, ok := n.value.Value.(*hujson.Object)
 	if !ok {
-		w.add(n, describe(n.value)+" is not an object", "write an object { ... } or remove the key")
+		fix := "write an object { ... }"
+		if n.pointer != "" {
+			fix += " or remove the key"
+		}
+		w.add(n, describe(n.value)+" is not an object", fix)
 		return nil
 	}
 	list := make([]member, 0, len(o.Members))
-	last := make(map[string]int, len(o.Members)) // index in list
+	first := make(map[string]int, len(o.Members)) // offsets
 	for i := range o.Members {
 		name, value := &o.Members[i].Name, &o.Members[i].Value
 		var key string
 		if json.Unmarshal(name.Value.(hujson.Literal), &key) != nil {
 			continue // the parser has seen that it is a string
 		}
-		m := member{node{value, ""}, key, name.StartOffset}
-		if before, twice := last[key]; twice {
-			line, _ := w.file.text.position(list[before].at)
-			w.faults.add(m.at, child(n.pointer, clip(key)), fmt.Sprintf("appears twice, already in line %d", line), "keep one")
-			list[before].value = nil
+		m := member{node{value, child(n.pointer, key)}, key, name.StartOffset}
+		if at, twice := first[key]; twice {
+			line, _ := w.file.text.position(at)
+			w.faults.add(m.at, m.pointer, fmt.Sprintf("appears twice, already in line %d", line), "keep one")
+		} else {
+			first[key] = m.at
 		}
-		last[key] = len(list)
 		list = append(list, m)
 	}
-	list = slices.DeleteFunc(list, func(m member) bool { return m.value == nil })
 	return list
 }
 
@@ -70,7 +72,6 @@ func child(pointer, key string) string {
 // root reads the document.
 func (w *walker) root(n node) {
 	for _, m := range w.members(n) {
-		m.pointer = child(n.pointer, m.key)
 		switch m.key {
 		case "tools":
 			w.file.global = w.tools(m.node)
@@ -88,7 +89,6 @@ func (w *walker) root(n node) {
 func (w *walker) tools(n node) form {
 	var f form
 	for _, m := range w.members(n) {
-		m.pointer = child(n.pointer, m.key)
 		if m.key == "codeMode" {
 			f = w.codeMode(m.node)
 		} else {
@@ -99,32 +99,31 @@ func (w *walker) tools(n node) form {
 }
 
 func (w *walker) agents(n node) {
+	w.file.entries = map[string]form{}
 	for _, m := range w.members(n) {
-		m.pointer = child(n.pointer, m.key)
-		if m.key == "entries" {
-			for _, agent := range w.members(m.node) {
-				w.agent(m.pointer, agent)
-			}
-		} else {
+		if m.key != "entries" {
 			w.ignore(m, "entries")
+			continue
+		}
+		w.file.entries = map[string]form{}
+		for _, agent := range w.members(m.node) {
+			w.agent(agent)
 		}
 	}
 }
 
-func (w *walker) agent(parent string, agent member) {
+func (w *walker) agent(agent member) {
 	switch {
 	case agent.key == "":
-		w.faults.add(agent.at, child(parent, ""), "is an agent without an id", "write the id of the agent as the key")
+		w.faults.add(agent.at, agent.pointer, "is an agent without an id", "write the id of the agent as the key")
 		return
 	case len(agent.key) > MaxAgentIDBytes:
-		w.faults.add(agent.at, child(parent, clip(agent.key)), fmt.Sprintf("is an id of %d bytes", len(agent.key)),
+		w.faults.add(agent.at, agent.pointer, fmt.Sprintf("is an id of %d bytes", len(agent.key)),
 			fmt.Sprintf("an id has at most %d", MaxAgentIDBytes))
 		return
 	}
-	agent.pointer = child(parent, agent.key)
 	var f form
 	for _, m := range w.members(agent.node) {
-		m.pointer = child(agent.pointer, m.key)
 		if m.key == "tools" {
 			f = w.tools(m.node)
 		} else {
@@ -157,15 +156,23 @@ func noteOn(key string, ours []string) string {
 }
 
 // unknown reports a key in an object where every key is ours.
-func (w *walker) unknown(m member, parent string, known []string) {
+func (w *walker) unknown(m member, known []string) {
 	fix := "known keys are " + strings.Join(known, ", ")
-	if near := nearest(m.key, known, max(2, len(m.key)/3)); near != "" {
-		fix = fmt.Sprintf("did you mean %q?", near)
+	near := nearest(m.key, known, max(2, len(m.key)/3))
+	if near == "" {
+		near = extended(m.key, known)
 	}
-	if m.key == "executor" {
+	switch {
+	case m.key == "executor":
 		fix = "remove it: programs always run in " + Runtime
+	case m.key == "$include":
+		fix = "write the keys here: other files are not read"
+	case near != "":
+		fix = fmt.Sprintf("did you mean %q?", near)
+	case len(known) == 1:
+		fix = fmt.Sprintf("the one known key is %q", known[0])
 	}
-	w.faults.add(m.at, child(parent, clip(m.key)), "is not known here", fix)
+	w.faults.add(m.at, m.pointer, "is not known here", fix)
 }
 
 // describe says what a value is, in few words.
