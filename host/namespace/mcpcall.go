@@ -20,7 +20,7 @@ func mapInput(params []parameter, args []json.RawMessage) (input json.RawMessage
 		input = bytes.TrimSpace(args[0])
 	}
 	given, ok := fields(input)
-	if len(args) > 1 || !ok {
+	if len(args) > 1 || !ok || !json.Valid(input) {
 		return nil, "MCP namespace tools accept one object argument."
 	}
 	have := make(map[string]bool, len(given))

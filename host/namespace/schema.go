@@ -1,8 +1,9 @@
 package namespace
 
 import (
-	"bytes"
 	"encoding/json"
+	"slices"
+	"strings"
 )
 
 // field is one member of a JSON object. A schema is read as lists of these, so
@@ -13,29 +14,97 @@ type field struct {
 }
 
 // fields returns the members of an object in order, a repeated one where it
-// stood first with the value it had last, or false if raw is no object.
+// stood first with the value it had last, or false if raw is no object. raw must
+// be valid JSON; the values are parts of it. Of anything else it makes something,
+// which is harmless.
 func fields(raw json.RawMessage) ([]field, bool) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if token, err := d.Token(); err != nil || token != json.Delim('{') {
+	i := skipSpace(raw, 0)
+	if i == len(raw) || raw[i] != '{' {
 		return nil, false
 	}
 	var list []field
-	at := map[string]int{}
-	for d.More() {
-		token, err := d.Token()
-		key, ok := token.(string)
-		var value json.RawMessage
-		if err != nil || !ok || d.Decode(&value) != nil {
-			return nil, false
-		}
-		if i, again := at[key]; again {
-			list[i].value = value
+	var at map[string]int // once there are many
+	for i = skipSpace(raw, i+1); i < len(raw) && raw[i] != '}'; i = skipSpace(raw, i) {
+		if raw[i] == ',' {
+			i++
 			continue
 		}
-		at[key] = len(list)
-		list = append(list, field{key, value})
+		end := skipValue(raw, i)
+		key, ok := text(raw[i:end])
+		if i = skipSpace(raw, end); !ok || i == len(raw) || raw[i] != ':' {
+			return nil, false
+		}
+		i = skipSpace(raw, i+1)
+		end = skipValue(raw, i)
+		value := raw[i:end:end]
+		i = end
+
+		old, again := at[key]
+		if at == nil {
+			old = slices.IndexFunc(list, func(f field) bool { return f.key == key })
+			again = old >= 0
+		}
+		if again {
+			list[old].value = value
+			continue
+		}
+		if list = append(list, field{key, value}); at != nil {
+			at[key] = len(list) - 1
+		} else if len(list) == 32 {
+			at = make(map[string]int, 64)
+			for i, f := range list {
+				at[f.key] = i
+			}
+		}
 	}
 	return list, true
+}
+
+func skipSpace(raw []byte, i int) int {
+	for i < len(raw) && (raw[i] == ' ' || raw[i] == '\t' || raw[i] == '\n' || raw[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// skipValue returns the end of the JSON value at i, which is past i unless raw
+// ends there or no value begins there.
+func skipValue(raw []byte, i int) int {
+	for depth := 0; i < len(raw); {
+		switch raw[i] {
+		case '"':
+			for i++; i < len(raw) && raw[i] != '"'; i++ {
+				if raw[i] == '\\' {
+					i++
+				}
+			}
+			i = min(i+1, len(raw))
+		case '{', '[':
+			depth++
+			i++
+		case '}', ']':
+			if depth == 0 {
+				return i
+			}
+			depth--
+			i++
+		case ',', ':':
+			if depth == 0 {
+				return i
+			}
+			i++
+		case ' ', '\t', '\n', '\r':
+			i++
+		default: // a number or a word
+			for i < len(raw) && !strings.ContainsRune(" \t\n\r,:]}\"[{", rune(raw[i])) {
+				i++
+			}
+		}
+		if depth == 0 {
+			return i
+		}
+	}
+	return i
 }
 
 // find returns the value of a member, or nil.
