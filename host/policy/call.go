@@ -79,7 +79,7 @@ type Denied struct {
 	ID     string // catalog id of the tool
 	Code   string // DeniedByRule and so on
 	Rule   string // of DeniedByRule: the pattern that decided; "" when it was the lack of one
-	Hook   string // of DeniedByHook and HookFailed: the hook
+	Hook   string // of DeniedByHook, HookFailed and approvals: the hook, or the first that asked
 	Reason string // what was denied and why, and what can be done
 }
 

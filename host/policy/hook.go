@@ -158,8 +158,7 @@ func (p *Pass) after(ctx context.Context, o Outcome) Outcome {
 		case err != nil:
 			p.gate.log.WarnContext(ctx, "after_tool_call hook failed", "hook", h.Name, "tool", p.call.ID, "call", p.call.CallID, "error", err)
 			if ended {
-				o = Outcome{Status: Failed, Err: fmt.Errorf(
-					"the result of tool %q is withheld because an after_tool_call hook failed. The tool ran and side effects may already have occurred: check the current state before a retry", p.call.ID)}
+				o = Outcome{Status: Failed, Err: &withheld{p.call.ID}}
 			}
 		case ended:
 			next.Status = ""
@@ -167,6 +166,13 @@ func (p *Pass) after(ctx context.Context, o Outcome) Outcome {
 		}
 	}
 	return o
+}
+
+// withheld says that an After function failed. The cause is in the log.
+type withheld struct{ id string }
+
+func (w *withheld) Error() string {
+	return fmt.Sprintf("the result of tool %q is withheld because an after_tool_call hook failed. The tool ran and side effects may already have occurred: check the current state before a retry", w.id)
 }
 
 func orDefault(s, def string) string {

@@ -115,10 +115,7 @@ func mirrorMissing(input json.RawMessage) json.RawMessage {
 // mirrorChanged carries a hook's change of one of code and command to the other:
 // if both were equal and exactly one was changed to another string.
 func mirrorChanged(was, is json.RawMessage) json.RawMessage {
-	before, ok := members(was)
-	if !ok {
-		return is
-	}
+	before, _ := members(was)
 	after, ok := members(is)
 	if !ok {
 		return is

@@ -107,17 +107,17 @@ func checkHooks(hooks []Hook) error {
 	return errors.Join(errs...)
 }
 
-// verdict of a gate on an id.
-type verdict uint8
+// ruling of a gate on an id, by its rules alone.
+type ruling uint8
 
 const (
-	allowed verdict = iota
+	allowed ruling = iota
 	denied
 	notAllowed
 	closed
 )
 
-func (g *Gate) decide(id string) (verdict, string) {
+func (g *Gate) decide(id string) (ruling, string) {
 	if g == nil || g.deny == nil {
 		return closed, ""
 	}

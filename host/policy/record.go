@@ -57,7 +57,7 @@ func (r Record) MarshalJSON() ([]byte, error) {
 		Input        json.RawMessage `json:"input,omitempty"`
 		ResultBytes  int             `json:"resultBytes"`
 		Result       json.RawMessage `json:"result,omitempty"`
-	}{r.CallID, r.ParentID, r.Tool, r.Name, r.Kind, r.RunID, r.SessionID, r.AgentID, r.Start, ms(r.Duration), ms(r.ApprovalWait),
+	}{r.CallID, r.ParentID, r.Tool, r.Name, r.Kind, r.RunID, r.SessionID, r.AgentID, r.Start.UTC(), ms(r.Duration), ms(r.ApprovalWait),
 		r.Approval, r.ApprovedBy, r.Status, r.Code, r.Error, r.Input, r.ResultBytes, r.Result})
 }
 
@@ -101,8 +101,11 @@ func (p *Pass) record(o Outcome) {
 }
 
 func (p *Pass) code(o Outcome) string {
-	if d, ok := o.Err.(*Denied); ok {
-		return d.Code
+	switch err := o.Err.(type) {
+	case *Denied:
+		return err.Code
+	case *withheld:
+		return HookFailed
 	}
 	if p.aborted || o.Status == Unknown {
 		return "aborted"

@@ -27,7 +27,7 @@ func newScanner() *scanner {
 		rule(`(?s)-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.*?(?:-----END [A-Z ]{0,40}PRIVATE KEY-----|$)`, redactedMark, "private key-----"),
 		rule(`([a-zA-Z][a-zA-Z0-9+.-]*://)[^\s/@:]*:[^\s/@]+@`, "${1}"+redactedMark+"@", "://"),
 		rule(`(?i)\b(bearer|basic)(\s+)[a-z0-9._~+/=-]{8,}`, "${1}${2}"+redactedMark, "bearer", "basic"),
-		rule(`(?i)((?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|authorization|cookie|credential)s?["']?\s{0,4}[:=]\s{0,4})("(?:[^"\\]|\\.)+"?|'[^']+'?|(?:bearer |basic )?[^\s"',;&)}\]]+)`,
+		rule(`(?i)((?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|authorization|cookie|credential)s?["']?\s{0,4}[:=]\s{0,4})("(?:[^"\\]|\\.)+"?|'[^']+'?|(?:bearer |basic )?(?:\[redacted\]|[^\s"',;&)}\]]+))`,
 			"${1}"+redactedMark, "passw", "passphrase", "pwd", "secret", "token", "key", "authorization", "cookie", "credential"),
 		rule(`\b(?:sk-[A-Za-z0-9_-]{16,}|gh[opsur]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}|xox[abeprs]-[A-Za-z0-9-]{10,}|AKIA[0-9A-Z]{16}|AIza[A-Za-z0-9_-]{30,}|npm_[A-Za-z0-9]{30,}|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]*)?)`,
 			redactedMark, "sk-", "gho_", "ghp_", "ghs_", "ghu_", "ghr_", "github_pat_", "glpat-", "xox", "akia", "aiza", "npm_", "eyj"),
