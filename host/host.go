@@ -15,6 +15,7 @@ import (
 	"github.com/chelahost/chela/host/namespace"
 	"github.com/chelahost/chela/host/plugin"
 	"github.com/chelahost/chela/host/policy"
+	"github.com/chelahost/chela/internal/compilecache"
 	"github.com/chelahost/chela/quickjs"
 )
 
@@ -25,7 +26,8 @@ var ErrClosed = errors.New("host: the host is closed")
 type Options struct {
 	// Logger gets what plugins write and what an operator should know. nil discards it.
 	Logger *slog.Logger
-	// CacheDir holds compiled modules; see plugin.Options.
+	// CacheDir holds compiled modules, shared by every process of the user; see compilecache.Open. Default: chela/modules
+	// in the user's cache directory.
 	CacheDir string
 	// CodeMode bounds cells.
 	CodeMode codemode.Config
@@ -40,6 +42,7 @@ type Host struct {
 	log     *slog.Logger
 	cfg     codemode.Config
 	gate    *policy.Gate
+	cache   compilecache.Cache
 	js      *quickjs.Engine
 	plugins *plugin.Runtime
 	cells   *codemode.Runner
@@ -75,12 +78,15 @@ func Open(ctx context.Context, opts *Options) (_ *Host, err error) {
 	if h.gate, err = policy.Compile(o.Policy); err != nil {
 		return nil, err
 	}
-	h.plugins, err = plugin.NewRuntime(&plugin.Options{Logger: o.Logger, CacheDir: o.CacheDir, Limits: o.PluginLimits})
-	if err != nil {
+	if h.cache, err = compilecache.Open(o.CacheDir, o.Logger); err != nil {
 		return nil, err
 	}
-	if h.js, err = quickjs.New(ctx, nil); err != nil {
-		return nil, errors.Join(err, h.plugins.Close(ctx))
+	h.plugins, err = plugin.NewRuntime(&plugin.Options{Logger: o.Logger, Cache: h.cache, Limits: o.PluginLimits})
+	if err != nil {
+		return nil, errors.Join(err, h.cache.Close(ctx))
+	}
+	if h.js, err = quickjs.New(ctx, &quickjs.Options{Cache: h.cache}); err != nil {
+		return nil, errors.Join(err, h.plugins.Close(ctx), h.cache.Close(ctx))
 	}
 	h.cells = codemode.NewRunner(newGuestEngine(h.js), &codemode.Options{Logger: o.Logger})
 	return h, nil
@@ -219,7 +225,7 @@ func (h *Host) Close(ctx context.Context) error {
 		h.mu.Lock()
 		h.closed = true
 		h.mu.Unlock()
-		h.err = errors.Join(h.cells.Close(ctx), h.plugins.Close(ctx), h.js.Close(ctx))
+		h.err = errors.Join(h.cells.Close(ctx), h.plugins.Close(ctx), h.js.Close(ctx), h.cache.Close(ctx))
 	})
 	return h.err
 }

@@ -54,14 +54,14 @@ func (g *Guest) compile(s Script) (Value, error) {
 	// The scratch block holds struct JSEvalOptions {int version, int eval_flags, const char *filename, int line_num},
 	// and behind it the file name.
 	const nameAt = 16
-	opt, ok := g.inst.mem.bytes(g.layout.scratch, scratchBytes)
+	opt, ok := g.inst.view(g.layout.scratch, scratchBytes)
 	if !ok {
 		return 0, g.trap("compiling", errors.New("the scratch block lies outside the memory"))
 	}
 	n := copy(opt[nameAt:scratchBytes-1], s.File)
 	opt[nameAt+n] = 0
 	for i, w := range []uint32{1, evalCompileOnly, g.layout.scratch + nameAt, uint32(int32(line))} {
-		g.inst.mem.putUint32(g.layout.scratch+uint32(i)*4, w)
+		g.inst.putUint32(g.layout.scratch+uint32(i)*4, w)
 	}
 	r, err := g.inst.raw(g.inst.fn.eval, uint64(g.layout.context), uint64(src), uint64(len(lead)+len(s.Source)), uint64(g.layout.scratch))
 	code, err := g.result("compiling", r, err)
@@ -128,7 +128,7 @@ func (g *Guest) Call(ctx context.Context, name string, args ...Value) (Value, er
 		return 0, fmt.Errorf("quickjs: %d arguments, at most %d", len(args), scratchBytes/8)
 	}
 	for i, a := range args {
-		g.inst.mem.putUint64(g.layout.scratch+uint32(i)*8, uint64(a))
+		g.inst.putUint64(g.layout.scratch+uint32(i)*8, uint64(a))
 	}
 	r, err := g.inst.raw(g.inst.fn.call, uint64(g.layout.context), uint64(f), uint64(Undefined), uint64(len(args)), uint64(g.layout.scratch))
 	return g.result("calling "+name, r, err)
@@ -224,8 +224,8 @@ func (g *Guest) text(v Value) (string, error) {
 		_, err := g.result("reading a string", uint64(tagException)<<32, nil)
 		return "", err
 	}
-	n, _ := g.inst.mem.uint32(g.layout.scratch)
-	b, ok := g.inst.mem.bytes(uint32(r), n)
+	n, _ := g.inst.uint32(g.layout.scratch)
+	b, ok := g.inst.view(uint32(r), n)
 	if !ok {
 		return "", g.trap("reading a string", fmt.Errorf("it has %d bytes at %#x, outside the memory", n, uint32(r)))
 	}

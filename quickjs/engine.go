@@ -33,6 +33,8 @@ const (
 	stackMargin = 128 << 10
 	// initialMemory is the size of memory that the module starts with; checked when it is compiled.
 	initialMemory = 3 * wasmPage
+	// wasmPage is the unit of wasm memory.
+	wasmPage = 65536
 	// maxMemory bounds any guest, whatever its limits say: 1.5 GiB.
 	maxMemory = 3 << 29
 )
@@ -117,8 +119,6 @@ func meterOptions(unmetered bool) *meter.Options {
 			// the inserted checks trap, and only at the hard one.
 			"interrupt_handler":                {Module: hostModule, Name: "interrupt"},
 			"js_std_promise_rejection_tracker": {Module: hostModule, Name: "rejection"},
-			// The allocator's way to more memory: see linearMemory.
-			"sbrk": {Module: hostModule, Name: "sbrk"},
 		},
 		StackPointer: initialMemory + stackBytes,
 	}
@@ -143,9 +143,6 @@ func (e *Engine) link(ctx context.Context, module []byte) error {
 		NewFunctionBuilder().WithGoFunction(api.GoFunc(func(ctx context.Context, s []uint64) {
 		guestOf(ctx).rejection(Value(s[1]), Value(s[2]), uint32(s[3]) != 0)
 	}), []api.ValueType{i32, i64, i64, i32, i32}, nil).Export("rejection").
-		NewFunctionBuilder().WithGoFunction(api.GoFunc(func(ctx context.Context, s []uint64) {
-		s[0] = uint64(instanceOf(ctx).sbrk(int32(s[0])))
-	}), []api.ValueType{i32}, []api.ValueType{i32}).Export("sbrk").
 		Instantiate(ctx)
 	if err != nil {
 		return err

@@ -92,9 +92,9 @@ func (g *Guest) individualise(lim *Limits) error {
 		_, _ = rand.Read(b[:]) // documented never to fail
 		seed = binary.LittleEndian.Uint64(b[:])
 	}
-	g.inst.mem.putUint64(g.layout.seed, seed)
+	g.inst.putUint64(g.layout.seed, seed)
 	if g.layout.timeOrigin != 0 {
-		g.inst.mem.putUint64(g.layout.timeOrigin, math.Float64bits(float64(g.now().UnixNano())/1e6))
+		g.inst.putUint64(g.layout.timeOrigin, math.Float64bits(float64(g.now().UnixNano())/1e6))
 	}
 	return g.setMemoryLimit(g.memory + int64(len(g.inst.image.heap)))
 }
@@ -204,7 +204,7 @@ func put[T string | []byte](g *Guest, lead string, data T) (uint32, error) {
 	if err != nil {
 		return 0, err
 	}
-	b, ok := g.inst.mem.bytes(p, uint32(size))
+	b, ok := g.inst.view(p, uint32(size))
 	if !ok {
 		return 0, g.trap("malloc", fmt.Errorf("it gave %#x, outside the memory", p))
 	}

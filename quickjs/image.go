@@ -1,6 +1,7 @@
 package quickjs
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -104,7 +105,6 @@ func (g *Guest) boot(ctx context.Context) error {
 	if !in.grow(initialMemory + stackBytes) {
 		return ErrMemory
 	}
-	in.mem.brk = initialMemory + stackBytes
 	if _, err := in.raw(in.fn.initialize); err != nil {
 		return g.trap("initialising", err)
 	}
@@ -154,9 +154,9 @@ func (g *Guest) limitStack() error {
 		return g.trap("JS_SetMaxStackSize", err)
 	}
 	for off := uint32(0); off < search; off += 4 {
-		if v, ok := in.mem.uint32(g.layout.runtime + off); ok && v == sentinel {
+		if v, ok := in.uint32(g.layout.runtime + off); ok && v == sentinel {
 			at := g.layout.runtime + off
-			if !in.mem.putUint32(at, stackBytes) || !in.mem.putUint32(at+8, initialMemory+stackMargin) {
+			if !in.putUint32(at, stackBytes) || !in.putUint32(at+8, initialMemory+stackMargin) {
 				break
 			}
 			return nil
@@ -171,7 +171,7 @@ func (g *Guest) findClocks() error {
 	seed := uint64(bootTime.UnixMicro())
 	origin := math.Float64bits(float64(bootTime.UnixNano()) / 1e6)
 	for off := uint32(0); off < search; off += 4 {
-		b, ok := g.inst.mem.bytes(g.layout.context+off, 8)
+		b, ok := g.inst.view(g.layout.context+off, 8)
 		if !ok {
 			break
 		}
@@ -226,12 +226,9 @@ func (g *Guest) freeze() (*Image, error) {
 	if _, err := in.raw(in.fn.runGC, uint64(g.layout.runtime)); err != nil {
 		return nil, g.trap("JS_RunGC", err)
 	}
-	if _, err := in.raw(in.fn.setGCThreshold, uint64(g.layout.runtime), in.mem.brk+collectAfter); err != nil {
+	if _, err := in.raw(in.fn.setGCThreshold, uint64(g.layout.runtime), uint64(len(in.mem.Bytes()))+collectAfter); err != nil {
 		return nil, g.trap("JS_SetGCThreshold", err)
 	}
-	heap := make([]byte, in.mem.brk)
-	copy(heap, in.mem.buf)
-	// What the C stack held is of no use to anyone.
-	clear(heap[initialMemory : initialMemory+stackBytes])
-	return &Image{heap: heap, build: in.engine.build, funcs: g.funcs, layout: g.layout}, nil
+	in.clearStack()
+	return &Image{heap: bytes.Clone(in.mem.Bytes()), build: in.engine.build, funcs: g.funcs, layout: g.layout}, nil
 }

@@ -2,19 +2,22 @@ package quickjs
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
+
+	"github.com/chelahost/chela/internal/linear"
 )
 
 // An instance is one instantiation of the engine's module. It holds at most one guest at a time.
 type instance struct {
 	engine *Engine
 	mod    api.Module
-	mem    *linearMemory
+	mem    *linear.Memory
 	ctx    context.Context // carries the instance to the host functions; never cancelled
 	guest  *Guest
 	image  *Image // whose heap the memory equals while the instance is idle
@@ -65,17 +68,16 @@ func guestOf(ctx context.Context) *Guest       { return instanceOf(ctx).guest }
 
 // newInstance instantiates the module, with address space for size bytes of memory.
 func (e *Engine) newInstance(size uint64) (*instance, error) {
-	space, err := reserve(size)
+	mem, err := linear.New(size)
 	if err != nil {
-		return nil, fmt.Errorf("quickjs: reserving %d bytes of address space: %w", size, err)
+		return nil, fmt.Errorf("quickjs: %w", err)
 	}
-	in := &instance{engine: e, mem: &linearMemory{space: space, max: size}}
+	in := &instance{engine: e, mem: mem}
 	in.ctx = context.WithValue(context.Background(), instanceKey{}, in)
-	ctx := experimental.WithMemoryAllocator(in.ctx, experimental.MemoryAllocatorFunc(
-		func(uint64, uint64) experimental.LinearMemory { return in.mem }))
+	ctx := experimental.WithMemoryAllocator(in.ctx, mem.Allocator())
 	mod, err := e.runtime.InstantiateModule(ctx, e.module, wazero.NewModuleConfig().WithName("").WithStartFunctions())
 	if err != nil {
-		in.mem.Free()
+		mem.Free()
 		return nil, fmt.Errorf("quickjs: instantiating the engine: %w", err)
 	}
 	in.mod = mod
@@ -85,23 +87,64 @@ func (e *Engine) newInstance(size uint64) (*instance, error) {
 	return in, nil
 }
 
-// sbrk is the guest's allocator asking for n more bytes: it gives the old break, or -1.
-func (in *instance) sbrk(n int32) uint32 {
-	old := in.mem.brk
-	if n < 0 || old+uint64(n) > in.mem.max || !in.grow(old+uint64(n)) {
-		return ^uint32(0)
-	}
-	in.mem.brk += uint64(n)
-	return uint32(old)
-}
-
 // grow makes the memory at least size bytes long.
 func (in *instance) grow(size uint64) bool {
-	have := uint64(len(in.mem.buf))
+	have := uint64(len(in.mem.Bytes()))
 	if have >= size {
 		return true
 	}
 	_, ok := in.mod.Memory().Grow(uint32((size - have + wasmPage - 1) / wasmPage))
+	return ok
+}
+
+// restore makes the memory equal to the image, on whose heap the instance has run or is to run.
+func (in *instance) restore(img *Image) bool {
+	in.clearStack()
+	in.image = img
+	return in.mem.Restore(img.heap, in.mod.Memory())
+}
+
+// clearStack zeroes what guests left on the C stack, which is empty at rest. Few reach below its top: giving the rest back
+// to the system costs less than reading it.
+func (in *instance) clearStack() {
+	const top = 64 << 10
+	mem := in.mem.Bytes()
+	linear.ClearUntouched(mem[initialMemory : initialMemory+stackBytes-top])
+	clear(mem[initialMemory+stackBytes-top : initialMemory+stackBytes])
+}
+
+// view gives n bytes at ptr, aliasing the memory: the caller copies them before the guest runs again. Nothing that a
+// guest says about its own memory is believed, so every access goes through here.
+func (in *instance) view(ptr, n uint32) ([]byte, bool) {
+	mem := in.mem.Bytes()
+	end := uint64(ptr) + uint64(n)
+	if end > uint64(len(mem)) {
+		return nil, false
+	}
+	return mem[ptr:end:end], true
+}
+
+func (in *instance) uint32(ptr uint32) (uint32, bool) {
+	b, ok := in.view(ptr, 4)
+	if !ok {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint32(b), true
+}
+
+func (in *instance) putUint32(ptr, v uint32) bool {
+	b, ok := in.view(ptr, 4)
+	if ok {
+		binary.LittleEndian.PutUint32(b, v)
+	}
+	return ok
+}
+
+func (in *instance) putUint64(ptr uint32, v uint64) bool {
+	b, ok := in.view(ptr, 8)
+	if ok {
+		binary.LittleEndian.PutUint64(b, v)
+	}
 	return ok
 }
 

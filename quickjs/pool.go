@@ -9,9 +9,6 @@ const (
 	// usualSpace is the address space an instance reserves, if its guest's limits do not need more: enough for the
 	// default limits, so that instances can be used for any guest.
 	usualSpace = 128 << 20
-	// maxKept is how much memory beyond its image an instance may have touched and still be kept: clearing more costs
-	// more than a new instance.
-	maxKept = 32 << 20
 )
 
 // acquire gives an instance whose memory equals the image and may grow to memoryMax bytes.
@@ -27,18 +24,20 @@ func (e *Engine) acquire(img *Image, memoryMax uint64) (*instance, error) {
 		}
 	}
 	if in.image != img {
-		if !in.grow(uint64(len(img.heap))) {
+		ok := in.grow(uint64(len(img.heap)))
+		switch {
+		case ok && in.image == nil:
+			in.mem.Fill(img.heap, initialMemory)
+			in.image = img
+		case ok:
+			ok = in.restore(img)
+		}
+		if !ok {
 			e.drop(in)
 			return nil, ErrMemory
 		}
-		if in.image == nil {
-			in.mem.fill(img.heap, initialMemory)
-		} else {
-			in.mem.load(img.heap)
-		}
-		in.image = img
 	}
-	in.mem.max = memoryMax
+	in.mem.Limit(memoryMax)
 	return in, nil
 }
 
@@ -54,7 +53,7 @@ func (e *Engine) takeIdle(img *Image, memoryMax uint64) (*instance, error) {
 		}
 		pick := -1
 		for i, in := range slices.Backward(e.idle) {
-			if uint64(len(in.mem.space)) < memoryMax {
+			if in.mem.Space() < memoryMax {
 				continue
 			}
 			if in.image == img {
@@ -85,7 +84,7 @@ func (e *Engine) takeIdle(img *Image, memoryMax uint64) (*instance, error) {
 func (e *Engine) release(in *instance) {
 	in.guest = nil
 	e.mu.Lock()
-	keep := !e.closed && e.maxIdle > 0 && in.mem.brk <= uint64(len(in.image.heap))+maxKept
+	keep := !e.closed && e.maxIdle > 0
 	if keep {
 		e.resetting++
 	}
@@ -95,17 +94,16 @@ func (e *Engine) release(in *instance) {
 		return
 	}
 	go func() {
-		in.mem.load(in.image.heap)
-		e.keep(in)
+		e.keep(in, in.restore(in.image))
 	}()
 }
 
-// keep offers a reset instance to the next start; the oldest gives way.
-func (e *Engine) keep(in *instance) {
+// keep offers an instance, if it is reset, to the next start; the oldest gives way.
+func (e *Engine) keep(in *instance, reset bool) {
 	e.mu.Lock()
 	e.resetting--
 	out := in
-	if !e.closed {
+	if reset && !e.closed {
 		out = nil
 		if len(e.idle) >= e.maxIdle {
 			out = e.idle[0]

@@ -1,20 +1,24 @@
 package quickjs
 
-import "maps"
+import (
+	"maps"
+
+	"github.com/chelahost/chela/internal/linear"
+)
 
 // A Snapshot is the heap of a guest at rest: the pages that differ from its image. It holds no wasm frames, because at
 // rest there are none. It is immutable.
 type Snapshot struct {
 	image      *Image
-	pages      []page
-	size       uint64 // the break
+	pages      []linear.Page
+	size       uint64 // of the memory, in bytes
 	rejections rejections
 	ticks      uint64
 	memory     int64
 }
 
 // Bytes is the size of the snapshot's pages.
-func (s *Snapshot) Bytes() int { return len(s.pages) * pageSize }
+func (s *Snapshot) Bytes() int { return len(s.pages) * linear.PageSize }
 
 // Snapshot copies the guest's heap, or fails with ErrSnapshotSize if it has more than maxBytes. The guest goes on living.
 func (g *Guest) Snapshot(maxBytes int) (*Snapshot, error) {
@@ -22,14 +26,13 @@ func (g *Guest) Snapshot(maxBytes int) (*Snapshot, error) {
 		return nil, ErrLost
 	}
 	in := g.inst
-	// The C stack is empty at rest; what is left on it is dead.
-	clear(in.mem.buf[initialMemory : initialMemory+stackBytes])
-	pages, ok := in.mem.diff(in.image.heap, maxBytes)
+	in.clearStack()
+	pages, ok := in.mem.Diff(in.image.heap, maxBytes)
 	if !ok {
 		return nil, ErrSnapshotSize
 	}
 	s := &Snapshot{
-		image: in.image, pages: pages, size: in.mem.brk, ticks: g.ticks, memory: g.memory,
+		image: in.image, pages: pages, size: uint64(len(in.mem.Bytes())), ticks: g.ticks, memory: g.memory,
 	}
 	s.rejections = g.rejections
 	s.rejections.open = maps.Clone(g.rejections.open)
@@ -56,15 +59,15 @@ func (e *Engine) Restore(s *Snapshot, lim *Limits) (*Guest, error) {
 		g.discard()
 		return nil, ErrMemory
 	}
-	in.mem.brk = s.size
+	mem := in.mem.Bytes()
 	for _, p := range s.pages {
-		copy(in.mem.buf[int(p.index)*pageSize:], p.data)
+		copy(mem[p.Index*linear.PageSize:], p.Data)
 	}
 	g.ticks = s.ticks
 	g.rejections = s.rejections
 	g.rejections.open = maps.Clone(s.rejections.open)
 	if l.Seed != 0 {
-		in.mem.putUint64(g.layout.seed, l.Seed)
+		in.putUint64(g.layout.seed, l.Seed)
 	}
 	return g, nil
 }

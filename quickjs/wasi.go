@@ -30,13 +30,13 @@ func wasiFuncs() []wasiFunc {
 	return []wasiFunc{
 		{"environ_get", "ii", func(*Guest, []uint64) uint64 { return errnoOK }},
 		{"environ_sizes_get", "ii", func(g *Guest, p []uint64) uint64 {
-			return errno(g.inst.mem.putUint32(uint32(p[0]), 0) && g.inst.mem.putUint32(uint32(p[1]), 0))
+			return errno(g.inst.putUint32(uint32(p[0]), 0) && g.inst.putUint32(uint32(p[1]), 0))
 		}},
 		{"clock_time_get", "iIi", func(g *Guest, p []uint64) uint64 {
-			return errno(g.inst.mem.putUint64(uint32(p[2]), uint64(g.now().UnixNano())))
+			return errno(g.inst.putUint64(uint32(p[2]), uint64(g.now().UnixNano())))
 		}},
 		{"random_get", "ii", func(g *Guest, p []uint64) uint64 {
-			b, ok := g.inst.mem.bytes(uint32(p[0]), uint32(p[1]))
+			b, ok := g.inst.view(uint32(p[0]), uint32(p[1]))
 			if ok {
 				_, _ = rand.Read(b) // documented never to fail
 			}
@@ -73,13 +73,13 @@ func errno(ok bool) uint64 {
 func discardWrite(g *Guest, p []uint64) uint64 {
 	total := uint32(0)
 	for i := range min(uint32(p[2]), 1024) {
-		n, ok := g.inst.mem.uint32(uint32(p[1]) + i*8 + 4)
+		n, ok := g.inst.uint32(uint32(p[1]) + i*8 + 4)
 		if !ok {
 			return errnoFault
 		}
 		total += n
 	}
-	return errno(g.inst.mem.putUint32(uint32(p[3]), total))
+	return errno(g.inst.putUint32(uint32(p[3]), total))
 }
 
 func instantiateWASI(ctx context.Context, rt wazero.Runtime) error {

@@ -52,8 +52,8 @@ const (
 	maxErrorBytes = 16 << 10
 )
 
-// resolve fills in defaults and clamps.
-func (c *Config) resolve() Config {
+// Resolve gives the configuration in force: defaults filled in, values clamped. c may be nil.
+func (c *Config) Resolve() Config {
 	var o Config
 	if c != nil {
 		o = *c

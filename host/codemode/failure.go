@@ -21,6 +21,8 @@ func invalid(format string, args ...any) *Failure {
 	return &Failure{CodeInvalidInput, fmt.Sprintf(format, args...)}
 }
 
+func disabled(l Language) *Failure { return invalid("code mode %s input is disabled.", l) }
+
 var (
 	failTimeout      = &Failure{CodeTimeout, "code mode timeout exceeded"}
 	failAborted      = &Failure{CodeAborted, "code mode execution aborted"}

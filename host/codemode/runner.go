@@ -75,10 +75,13 @@ func (r *Runner) Exec(ctx context.Context, scope *Scope, callID string, args Exe
 		language = JavaScript
 	}
 	if !slices.Contains(c.cfg.Languages, language) {
-		return c.fail(invalid("code mode %s input is disabled.", language)), nil
+		return c.fail(disabled(language)), nil
 	}
 	if c.prog, err = source.Prepare(text, language); err != nil {
 		return c.fail(failure(err)), nil
+	}
+	if !slices.Contains(c.cfg.Languages, c.prog.Language) { // a code fence can say what it holds
+		return c.fail(disabled(c.prog.Language)), nil
 	}
 	c.notes = append(c.notes, c.prog.Notes...)
 	return c.exec(ctx), nil

@@ -481,6 +481,25 @@ func TestLimits(t *testing.T) {
 	})
 }
 
+func TestDisabledLanguage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &fakeEngine{legs: []leg{ends()}}
+		r := NewRunner(e, nil)
+		s := fakeScope(t, &Config{Languages: []Language{JavaScript}}, nil)
+		for _, a := range []ExecArguments{
+			{Code: "return 1", Language: TypeScript},
+			{Code: "```ts\nconst x: number = 1; return x\n```"},
+		} {
+			res, err := r.Exec(t.Context(), s, "c", a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want(t, res, Failed, CodeInvalidInput, "code mode typescript input is disabled.")
+		}
+		closed(t, r, e)
+	})
+}
+
 func TestRestartSafe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tools := map[string]catalog.RunnerFunc{"read": value("1"), "write": value("2")}

@@ -17,9 +17,10 @@ import (
 // immutable and safe for concurrent use.
 type Scope struct {
 	ScopeOptions
-	cfg  Config
-	key  string
-	boot func() []byte
+	cfg     Config
+	key     string
+	boot    func() []byte
+	visible Telemetry // of a cell that did nothing
 }
 
 // ScopeOptions say what a Scope is made of.
@@ -37,7 +38,7 @@ type ScopeOptions struct {
 
 // NewScope makes a scope. With a catalog that was used before, it is cheap.
 func NewScope(o ScopeOptions) *Scope {
-	s := &Scope{ScopeOptions: o, cfg: o.Config.resolve()}
+	s := &Scope{ScopeOptions: o, cfg: o.Config.Resolve()}
 	h := sha256.New()
 	fmt.Fprintf(h, "%s\x00%d\x00", o.Catalog.Digest(), s.cfg.MaxOutputBytes)
 	for _, n := range o.Namespaces {
@@ -46,6 +47,14 @@ func NewScope(o ScopeOptions) *Scope {
 	}
 	s.key = hex.EncodeToString(h.Sum(nil))
 	s.boot = sync.OnceValue(s.bootData)
+	n := o.Catalog.Sources()
+	s.visible = Telemetry{
+		CatalogSize: o.Catalog.Len(),
+		Sources: Sources{
+			OpenClaw: n[catalog.SourceOpenClaw], MCP: n[catalog.SourceMCP], Client: n[catalog.SourceClient],
+		},
+		VisibleTools: append([]string{"exec", "wait"}, o.VisibleTools...),
+	}
 	return s
 }
 
@@ -100,15 +109,9 @@ func (s *Scope) bootData() []byte {
 	return b.Bytes()
 }
 
-// telemetry counts what a cell of this scope saw.
-func (s *Scope) telemetry(t counters) Telemetry {
-	n := s.Catalog.Sources()
-	return Telemetry{
-		CatalogSize: s.Catalog.Len(),
-		Sources: Sources{
-			OpenClaw: n[catalog.SourceOpenClaw], MCP: n[catalog.SourceMCP], Client: n[catalog.SourceClient],
-		},
-		SearchCount: t.search, DescribeCount: t.describe, CallCount: t.call,
-		VisibleTools: append([]string{"exec", "wait"}, s.VisibleTools...),
-	}
+// telemetry counts what a cell of this scope saw and did.
+func (s *Scope) telemetry(c counters) Telemetry {
+	t := s.visible
+	t.SearchCount, t.DescribeCount, t.CallCount = c.search, c.describe, c.call
+	return t
 }

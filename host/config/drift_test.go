@@ -1,47 +1,49 @@
 package config
 
 import (
-	"go/constant"
-	"go/token"
-	"go/types"
-	"os"
-	"regexp"
-	"strings"
+	"encoding/json"
+	"math"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/chelahost/chela/host/codemode"
 )
 
 // The cells clamp for themselves, for programs that have no file. Their defaults and ranges must be those shown here: a
 // value that the check calls good must not be changed behind the operator's back.
 func TestCellsClampToTheSameRanges(t *testing.T) {
-	source, err := os.ReadFile("../codemode/config.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	eval := func(expr string) int64 {
-		expr = strings.NewReplacer("time.Millisecond", "1000000", "time.Second", "1000000000", "time.Minute", "60000000000",
-			"time.Hour", "3600000000000", "o.MaxSearchLimit", "50").Replace(expr)
-		v, err := types.Eval(token.NewFileSet(), nil, token.NoPos, expr)
+	file := func(value func(number) int64) codemode.Config {
+		object := map[string]any{"enabled": true}
+		for _, n := range numbers {
+			object[n.key] = value(n)
+		}
+		text, err := json.Marshal(map[string]any{"tools": map[string]any{"codeMode": object}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, _ := constant.Int64Val(v.Value)
-		return n
+		f, err := Parse("chela.json", text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return f.CodeMode("").Config
 	}
-	fields := map[string]string{
-		"Timeout": "timeoutMs", "MemoryLimitBytes": "memoryLimitBytes", "MaxOutputBytes": "maxOutputBytes", "MaxSnapshotBytes": "maxSnapshotBytes",
-		"MaxPendingToolCalls": "maxPendingToolCalls", "SnapshotTTL": "snapshotTtlSeconds", "SearchDefaultLimit": "searchDefaultLimit", "MaxSearchLimit": "maxSearchLimit",
-	}
-	units := map[string]int64{"Timeout": 1_000_000, "SnapshotTTL": 1_000_000_000}
-	got := map[string]number{}
-	for _, m := range regexp.MustCompile(`o\.(\w+) = clamp\(o\.\w+, ([^,]+), ([^,]+), ([^)]+)\)`).FindAllStringSubmatch(string(source), -1) {
-		unit := max(1, units[m[1]])
-		key := fields[m[1]]
-		got[key] = number{key: key, def: eval(m[2]) / unit, low: eval(m[3]) / unit, high: eval(m[4]) / unit}
-	}
-	for _, n := range numbers {
-		n.unit = ""
-		if got[n.key] != n {
-			t.Errorf("cells have %+v, the check has %+v", got[n.key], n)
+	for name, c := range map[string]struct {
+		cells codemode.Config
+		file  codemode.Config
+	}{
+		"default": {codemode.Config{}, file(func(n number) int64 { return n.def })},
+		"lowest": {codemode.Config{
+			Timeout: 1, MemoryLimitBytes: 1, MaxOutputBytes: 1, MaxSnapshotBytes: 1, MaxPendingToolCalls: 1, SnapshotTTL: 1,
+			SearchDefaultLimit: 1, MaxSearchLimit: 1,
+		}, file(func(n number) int64 { return n.low })},
+		"highest": {codemode.Config{
+			Timeout: math.MaxInt64, MemoryLimitBytes: math.MaxInt64, MaxOutputBytes: math.MaxInt, MaxSnapshotBytes: math.MaxInt,
+			MaxPendingToolCalls: math.MaxInt, SnapshotTTL: math.MaxInt64, SearchDefaultLimit: math.MaxInt, MaxSearchLimit: math.MaxInt,
+		}, file(func(n number) int64 { return n.high })},
+	} {
+		if d := cmp.Diff(c.file, c.cells.Resolve()); d != "" {
+			t.Errorf("%s (-file +cells):\n%s", name, d)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/tetratelabs/wazero/api"
+
+	"github.com/chelahost/chela/internal/linear"
 )
 
 // call is one call of an export: what the guest gets, what it leaves, and why it was stopped. Everything in it belongs
@@ -15,8 +17,8 @@ type call struct {
 	done     <-chan struct{}
 	deadline time.Time
 	logs     *logs
-	mem      *memory    // of the module; nil if it has none
-	module   api.Module // the same, once the instance has started
+	mem      *linear.Memory // of the module; nil if it has none
+	module   api.Module     // the same, once the instance has started
 	input    []byte
 	blocks   blocks
 	vars     map[string][]byte

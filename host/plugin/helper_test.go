@@ -10,13 +10,21 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tetratelabs/wazero"
+
+	"github.com/chelahost/chela/internal/compilecache"
 	"github.com/chelahost/chela/internal/testguests"
 )
 
 // newRuntime makes a runtime for a test, with the on-disk cache every test run shares.
 func newRuntime(tb testing.TB, opts *Options) *Runtime {
 	tb.Helper()
-	r, err := NewRuntime(opts)
+	var o Options
+	if opts != nil {
+		o = *opts
+	}
+	o.Cache = openCache(tb, "")
+	r, err := NewRuntime(&o)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -26,6 +34,20 @@ func newRuntime(tb testing.TB, opts *Options) *Runtime {
 		}
 	})
 	return r
+}
+
+func openCache(tb testing.TB, dir string) wazero.CompilationCache {
+	tb.Helper()
+	cache, err := compilecache.Open(dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := cache.Close(context.Background()); err != nil {
+			tb.Errorf("closing the cache: %v", err)
+		}
+	})
+	return cache
 }
 
 // load loads a built plugin.

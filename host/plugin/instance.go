@@ -15,6 +15,7 @@ import (
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/experimental"
 
+	"github.com/chelahost/chela/internal/linear"
 	"github.com/chelahost/chela/internal/meter"
 )
 
@@ -22,10 +23,10 @@ import (
 type instance struct {
 	plugin *Plugin
 	sdk    *extism.Plugin
-	module api.Module // of the runtime, since the start
-	memory *memory    // of the module; nil if it has none
-	image  []byte     // the memory as it was just after the start
-	cur    *call      // the call in progress; nil between calls
+	module api.Module     // of the runtime, since the start
+	memory *linear.Memory // of the module; nil if it has none
+	image  []byte         // the memory as it was just after the start
+	cur    *call          // the call in progress; nil between calls
 	jails  []*jail
 	open   int  // files left open
 	used   bool // a call changed its state since the last reset
@@ -37,7 +38,7 @@ func (c *call) memory() []byte {
 	if c.mem == nil {
 		return nil
 	}
-	return c.mem.bytes()
+	return c.mem.Bytes()
 }
 
 // newInstance makes an instance ready for a call: its start function and its runtime's initialisation have run, as part of
@@ -60,7 +61,7 @@ func (p *Plugin) newInstance(ctx context.Context, c *call) (*instance, error) {
 		return nil, err
 	}
 	if p.resettable && in.memory != nil {
-		in.image = bytes.Clone(in.memory.bytes())
+		in.image = bytes.Clone(in.memory.Bytes())
 	}
 	in.module = c.module
 	c.forget()
@@ -170,9 +171,9 @@ func (in *instance) explain(ctx context.Context, c *call, err error) error {
 	case CodeTimeout:
 		return c.ended(ctx)
 	case CodeTrap, CodeExit:
-		if tail := c.logs.tail.text(); in.memory != nil && in.memory.refused && (e.Code == CodeTrap || strings.Contains(tail, "out of memory")) {
+		if tail := c.logs.tail.text(); in.memory != nil && in.memory.Refused() && (e.Code == CodeTrap || strings.Contains(tail, "out of memory")) {
 			e.Code = CodeLimit
-			e.Message = limitMessage("it needs more memory", int64(in.memory.limit), "MemoryBytes")
+			e.Message = limitMessage("it needs more memory", int64(in.memory.Space()), "MemoryBytes")
 		} else if tail != "" {
 			e.Message += "; it wrote to standard error:\n" + tail
 		}
@@ -230,11 +231,8 @@ func (in *instance) reset() error {
 	if !in.used {
 		return nil
 	}
-	if in.memory != nil {
-		if size := uint64(len(in.image)); in.memory.size != size && !in.memory.shrinkTo(size, in.module.Memory()) {
-			return errShrink
-		}
-		in.memory.restore(in.image)
+	if in.memory != nil && !in.memory.Restore(in.image, in.module.Memory()) {
+		return errShrink
 	}
 	if _, err := in.module.ExportedFunction(meter.RestoreExport).Call(context.Background()); err != nil {
 		return err

@@ -131,7 +131,7 @@ func TestSharedCache(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 8 {
 		wg.Go(func() {
-			r, err := NewRuntime(&Options{CacheDir: cache})
+			r, err := NewRuntime(&Options{Cache: openCache(t, cache)})
 			if err != nil {
 				t.Error(err)
 				return

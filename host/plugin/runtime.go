@@ -16,10 +16,9 @@ import (
 type Options struct {
 	// Logger gets what plugins write and what the runtime has to say. The default discards it.
 	Logger *slog.Logger
-	// CacheDir is where compiled modules are kept, for all processes of this user. It is created with mode 0700 when it does
-	// not exist; one that others can write to is an error, as they could put native code there. The default is
-	// chela/modules in the user's cache directory; when that cannot be used safely, modules are compiled every time.
-	CacheDir string
+	// Cache keeps compiled modules, possibly on disk and shared with other processes. It must stay open until the runtime
+	// is closed. nil keeps them in memory.
+	Cache wazero.CompilationCache
 	// Limits are those of every plugin, unless LoadOptions or the plugin's manifest say otherwise.
 	Limits Limits
 }
@@ -29,6 +28,8 @@ type Runtime struct {
 	logger *slog.Logger
 	limits Limits
 	cache  wazero.CompilationCache
+
+	ownCache bool
 
 	loads sync.WaitGroup // Loads in progress, and compilations they gave up
 
@@ -51,19 +52,14 @@ func NewRuntime(opts *Options) (*Runtime, error) {
 	if err := o.Limits.check(); err != nil {
 		return nil, fmt.Errorf("plugin runtime: %w", err)
 	}
-	cache, err := openCache(o.CacheDir)
-	var unsafe *unsafeDirError
-	switch {
-	case err == nil:
-	case o.CacheDir != "" && errors.As(err, &unsafe):
-		return nil, fmt.Errorf("plugin runtime: %w", err)
-	default:
-		o.Logger.Warn("compiled modules are not kept", slog.Any("error", err))
-		cache = wazero.NewCompilationCache()
+	r := &Runtime{
+		logger: o.Logger, limits: o.Limits.over(DefaultLimits()), cache: o.Cache, plugins: make(map[*Plugin]struct{}),
 	}
-	return &Runtime{
-		logger: o.Logger, limits: o.Limits.over(DefaultLimits()), cache: cache, plugins: make(map[*Plugin]struct{}),
-	}, nil
+	if r.cache == nil {
+		r.cache = wazero.NewCompilationCache()
+		r.ownCache = true
+	}
+	return r, nil
 }
 
 // Close closes the plugins that are still open, as [Plugin.Close] does, then frees what they shared. Close may be called
@@ -81,8 +77,9 @@ func (r *Runtime) Close(ctx context.Context) error {
 		}
 		wg.Wait()
 		r.loads.Wait()
-		// Compiled code lives in the cache: it goes last.
-		errs[len(open)] = r.cache.Close(context.WithoutCancel(ctx))
+		if r.ownCache { // compiled code lives in it: it goes last
+			errs[len(open)] = r.cache.Close(context.WithoutCancel(ctx))
+		}
 		r.err = errors.Join(errs...)
 	})
 	return r.err

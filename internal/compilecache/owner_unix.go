@@ -1,6 +1,6 @@
 //go:build unix
 
-package plugin
+package compilecache
 
 import (
 	"fmt"
@@ -19,18 +19,18 @@ func checkOwner(dir string, stat fs.FileInfo) error {
 	sys, ok := stat.Sys().(*syscall.Stat_t)
 	switch {
 	case !ok:
-		return &unsafeDirError{dir, "has no owner", "use another"}
+		return &UnsafeError{dir, "has no owner", "use another"}
 	case int(sys.Uid) != os.Geteuid():
-		return &unsafeDirError{dir, fmt.Sprintf("belongs to user %d, not to %d", sys.Uid, os.Geteuid()), "use one of your own"}
+		return &UnsafeError{dir, fmt.Sprintf("belongs to user %d, not to %d", sys.Uid, os.Geteuid()), "use one of your own"}
 	case stat.Mode().Perm()&writableByOthers != 0:
-		return &unsafeDirError{dir, fmt.Sprintf("has mode %04o", stat.Mode().Perm()), "run chmod go-w on it, or use another"}
+		return &UnsafeError{dir, fmt.Sprintf("has mode %04o", stat.Mode().Perm()), "run chmod go-w on it, or use another"}
 	}
 	parent, err := os.Stat(filepath.Dir(dir))
 	if err != nil {
 		return fmt.Errorf("cache directory: %w", err)
 	}
 	if parent.Mode().Perm()&writableByOthers != 0 && parent.Mode()&fs.ModeSticky == 0 {
-		return &unsafeDirError{filepath.Dir(dir), fmt.Sprintf("has mode %04o", parent.Mode().Perm()), "run chmod go-w on it, or use another"}
+		return &UnsafeError{filepath.Dir(dir), fmt.Sprintf("has mode %04o", parent.Mode().Perm()), "run chmod go-w on it, or use another"}
 	}
 	return nil
 }

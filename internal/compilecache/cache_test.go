@@ -1,12 +1,15 @@
-package plugin
+package compilecache
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/tetratelabs/wazero"
 )
 
 func TestCacheDirectory(t *testing.T) {
@@ -43,7 +46,7 @@ func TestCacheDirectory(t *testing.T) {
 		}, "is not a directory itself"},
 		{"layout below can be written", func(t *testing.T) string {
 			dir := mkdir(t, 0o700)
-			if err := errors.Join(os.Mkdir(filepath.Join(dir, cacheLayout), 0o700), os.Chmod(filepath.Join(dir, cacheLayout), 0o777)); err != nil {
+			if err := errors.Join(os.Mkdir(filepath.Join(dir, layout), 0o700), os.Chmod(filepath.Join(dir, layout), 0o777)); err != nil {
 				t.Fatal(err)
 			}
 			return dir
@@ -61,7 +64,7 @@ func TestCacheDirectory(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := tc.make(t)
-			r, err := NewRuntime(&Options{CacheDir: dir})
+			cache, err := Open(dir, slog.New(slog.DiscardHandler))
 			if tc.want != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.want) {
 					t.Errorf("got %v, want %s", err, tc.want)
@@ -71,17 +74,12 @@ func TestCacheDirectory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := r.Load(t.Context(), plugdir(t, good().Encode(), nil), nil); err != nil {
-				t.Error(err)
-			}
-			if err := r.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
-			stat, err := os.Stat(filepath.Join(dir, cacheLayout))
+			compile(t, cache)
+			stat, err := os.Stat(filepath.Join(dir, layout))
 			if err != nil || stat.Mode().Perm() != 0o700 {
 				t.Errorf("the directory for entries has %v, %v", stat, err)
 			}
-			entries, err := filepath.Glob(filepath.Join(dir, cacheLayout, "*", "*"))
+			entries, err := filepath.Glob(filepath.Join(dir, layout, "*", "*"))
 			if err != nil || len(entries) == 0 {
 				t.Errorf("nothing is kept: %v, %v", entries, err)
 			}
@@ -90,15 +88,29 @@ func TestCacheDirectory(t *testing.T) {
 }
 
 // Without a usable cache directory of the user, modules are compiled every time, and the log says so.
-func TestCacheUnusable(t *testing.T) {
+func TestUnusable(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", "/dev/null")
 	t.Setenv("HOME", "/dev/null")
-	rec, logger := newRecorder()
-	r := newRuntime(t, &Options{Logger: logger})
-	if _, err := r.Load(t.Context(), plugdir(t, good().Encode(), nil), nil); err != nil {
+	var log strings.Builder
+	cache, err := Open("", slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compile(t, cache)
+	if !strings.Contains(log.String(), "compiled modules are not kept") {
+		t.Errorf("the log says %q", log.String())
+	}
+}
+
+// compile compiles the smallest module that has code, and closes the cache.
+func compile(t *testing.T, cache wazero.CompilationCache) {
+	t.Helper()
+	rt := wazero.NewRuntimeWithConfig(t.Context(), wazero.NewRuntimeConfig().WithCompilationCache(cache))
+	module := "\x00asm\x01\x00\x00\x00" + "\x01\x04\x01\x60\x00\x00" + "\x03\x02\x01\x00" + "\x0a\x04\x01\x02\x00\x0b"
+	if _, err := rt.CompileModule(t.Context(), []byte(module)); err != nil {
 		t.Error(err)
 	}
-	if !strings.Contains(rec.String(), "compiled modules are not kept") {
-		t.Errorf("the log says %q", rec.String())
+	if err := errors.Join(rt.Close(t.Context()), cache.Close(t.Context())); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,5 +1,0 @@
-//go:build !linux
-
-package plugin
-
-func zero(b []byte) { clear(b) }
