@@ -39,9 +39,6 @@ const (
 	Unknown      Status = "unknown"       // started and given up: what it did is not known
 )
 
-// Ran reports whether the tool may have done something.
-func (s Status) Ran() bool { return s == Finished || s == Failed || s == Unknown }
-
 // Outcome is how a call ended.
 type Outcome struct {
 	// Status may be left "": Finished without Err, Failed with it.

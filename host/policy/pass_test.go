@@ -285,6 +285,26 @@ func TestAfterCanChangeTheOutcome(t *testing.T) {
 	}
 }
 
+// TestCancelledInAHook: a hook that gives up because the call was cancelled has not failed, and what it allowed meanwhile
+// does not happen.
+func TestCancelledInAHook(t *testing.T) {
+	errStop := errors.New("the run was closed")
+	for _, give := range []error{nil, context.Canceled} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		var l log
+		g := newGate(t, Options{Recorder: l.record, Hooks: []Hook{before("h", func(context.Context, Call) (Verdict, error) {
+			cancel(errStop)
+			return Verdict{}, give
+		})}})
+		if p, err := g.Begin(ctx, call("0"), nil); err != errStop || p != nil {
+			t.Errorf("got %v", err)
+		}
+		if r := l.one(t); r.Status != NeverStarted || r.Code != "aborted" {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
 // TestAfterHasTime: a cancelled call's After functions get a context that lives, but not for ever.
 func TestAfterHasTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

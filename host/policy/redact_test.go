@@ -24,6 +24,11 @@ func TestRedactJSON(t *testing.T) {
 		{"lone surrogates", `{"a":"\ud83d","b":"\ud83d\ude00 \udc00"}`, `{"a":"\ud83d","b":"\ud83d\ude00 \udc00"}`},
 		{"lone surrogates beside a secret", `"\ud83d token=abc \ude00\ud83d\ude00"`, `"\ud83d token=[redacted] \ude00😀"`},
 		{"not UTF-8", "\"a\xffb\xed\xa0\x80\"", `"a` + "\uFFFD" + `b\ud800"`},
+		{"escapes", `"\b\f\n\r\t\/\"\\\u001f\u00e9 token=x"`, `"\u0008\u000c\n\r\t/\"\\\u001fé token=[redacted]"`},
+		{"unfinished escapes", `["\`, `"[not JSON]"`},
+		{"bad hex", `"\u12g4"`, `"[not JSON]"`},
+		{"short hex", `"\u12`, `"[not JSON]"`},
+		{"missing colon", `{"a" 1}`, `"[not JSON]"`},
 		{"NUL", `"a\u0000b"`, `"a\u0000b"`},
 		{"a string", `"x"`, `"x"`},
 		{"empty", ` `, `null`},
@@ -96,7 +101,7 @@ func TestRedactText(t *testing.T) {
 		}
 	}
 	// A credential across the bound does not show in halves.
-	for pad := DefaultMaxLeafBytes - 60; pad < DefaultMaxLeafBytes+1100; pad += 7 {
+	for pad := DefaultMaxLeafBytes - 60; pad < DefaultMaxLeafBytes+1100; pad += 31 {
 		got := r.Text(strings.Repeat("x", pad) + " ghp_abcdefghijklmnopqrstuvwxyz0123456789 " + strings.Repeat("y", 2000))
 		if strings.Contains(got, "ghp_") {
 			t.Fatalf("pad %d: %q", pad, got[len(got)-100:])
