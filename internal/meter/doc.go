@@ -4,14 +4,14 @@
 // A compiled module runs on the goroutine that calls it, and nothing can take the processor away from it: neither a
 // deadline nor the garbage collector, which waits for it. So [Rewrite] adds a counter, a global that the module cannot
 // name, and code that decrements it: at every function entry and at every loop header, and wherever a path has
-// run 512 bytes of code without. When the counter falls below zero it is set to [Options.Slice] again, and an imported
+// run 1024 bytes of code without. When the counter falls below zero it is set to [Options.Slice] again, and an imported
 // function, the tick, is called. It is Go code, where the goroutine can be preempted; it sees the context of the
 // call, and by a non-zero answer makes the module trap.
 //
 // # What is guaranteed
 //
-//   - Between two ticks a module passes at most Slice checks, and between two checks it runs at most about 512 bytes of
-//     code (some 200 instructions) in each function it passes through. This holds for loops, for calls without loops, for tail calls
+//   - Between two ticks a module passes at most Slice checks, and between two checks it runs at most about 1024 bytes of
+//     code (some 400 instructions) in each function it passes through. This holds for loops, for calls without loops, for tail calls
 //     and for long straight code, whatever the module does.
 //   - memory.fill, memory.copy, memory.init, table.fill, table.copy, table.init and table.grow are charged by their
 //     length before they run: one check for 64 bytes or 8 entries. An exception calls the tick every time.
@@ -24,8 +24,8 @@
 //
 // # What is not
 //
-//   - Checks count steps, not time: 20,000 of them take 20 to 200 microseconds in ordinary code, and some hundred
-//     milliseconds in code made to miss every cache. A limit in time comes from what the tick answers.
+//   - Checks count steps, not time: 20,000 of them take 20 to 200 microseconds in ordinary code, and up to a
+//     second in code made to miss every cache. A limit in time comes from what the tick answers.
 //   - A single bulk instruction, or memory.grow, runs in one piece, however long; only the memory limit bounds that.
 //   - Calls of imports are not charged. What they do is for the host to bound.
 //   - Exempt functions are not checked at all.

@@ -3,7 +3,7 @@ package meter
 // stretch is the number of bytes of code that any path through a function runs between two checks, at most, give or
 // take one instruction. Most functions are shorter and most loops are tight, so that the checks at function entries and
 // loop headers are enough; without the others a function of a million instructions would cost no more than an empty one.
-const stretch = 512
+const stretch = 1024
 
 // A flow follows how many bytes of code the longest path to the current instruction has run since its last check.
 // Branches only ever lead forward, except to loop headers, which have a check of their own; so one pass is enough.

@@ -186,7 +186,7 @@ func (s *specSide) act(t *testing.T, a specAction) any {
 // original does, the rewritten module does too, and a module that is invalid stays so. CHELA_SPEC=all runs all files.
 func TestSpecification(t *testing.T) {
 	dir := specDir(t)
-	step := 12
+	step := 20
 	if os.Getenv("CHELA_SPEC") == "all" {
 		step = 1
 	}

@@ -83,12 +83,12 @@ func TestWorkBetweenTicks(t *testing.T) {
 		most   int
 	}{
 		{"a short function", runs(body(op(localGet, 0))), 1, 1},
-		{"straight line", runs(body(op(localGet, 0), add(6000))), 12, 13},
-		{"branches over every check", runs(body(bytes.Repeat(b(op(0x02, 0x40), set(500), op(0x0c, 0), set(60), op(end)), 12), konst(1))), 11, 13},
-		{"branches over every check by br_table", runs(body(bytes.Repeat(b(op(0x02, 0x40), set(500), konst(0), op(0x0e, 1, 0, 0), set(60), op(end)), 12), konst(1))), 11, 14},
-		{"long else", runs(body(bytes.Repeat(b(konst(0), op(0x04, 0x40), set(60), op(0x05), set(500), op(end)), 12), konst(1))), 11, 13},
-		{"long if", runs(body(bytes.Repeat(b(konst(1), op(0x04, 0x40), set(500), op(0x05), set(60), op(end)), 12), konst(1))), 11, 13},
-		{"if that is not taken", runs(body(op(localGet, 0), set(400), bytes.Repeat(b(konst(0), op(0x04, 0x40), set(500), op(end)), 12))), 1, 13},
+		{"straight line", runs(body(op(localGet, 0), add(12000))), 12, 13},
+		{"branches over every check", runs(body(bytes.Repeat(b(op(0x02, 0x40), set(1000), op(0x0c, 0), set(120), op(end)), 12), konst(1))), 11, 13},
+		{"branches over every check by br_table", runs(body(bytes.Repeat(b(op(0x02, 0x40), set(1000), konst(0), op(0x0e, 1, 0, 0), set(120), op(end)), 12), konst(1))), 11, 14},
+		{"long else", runs(body(bytes.Repeat(b(konst(0), op(0x04, 0x40), set(120), op(0x05), set(1000), op(end)), 12), konst(1))), 11, 13},
+		{"long if", runs(body(bytes.Repeat(b(konst(1), op(0x04, 0x40), set(1000), op(0x05), set(120), op(end)), 12), konst(1))), 11, 13},
+		{"if that is not taken", runs(body(op(localGet, 0), set(800), bytes.Repeat(b(konst(0), op(0x04, 0x40), set(1000), op(end)), 12))), 1, 13},
 		{"memory.fill of a mebibyte", runs(body(konst(0), konst(0), konst(1<<20), op(0xfc, 11, 0), konst(1))), 1<<20>>6 + 1, 1<<20>>6 + 2},
 		{"table.fill of four", runs(body(konst(0), op(0xd0, funcref), konst(4), op(0xfc, 17, 0), konst(1))), 1, 2},
 	} {
