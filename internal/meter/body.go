@@ -248,8 +248,7 @@ func (w *body) memoryIndex() {
 // misc reads an instruction of the prefix 0xfc, which is at the given position. Bulk instructions are charged.
 func (w *body) misc(at int) {
 	tables := w.m.tables
-	// One byte, as all of these fit one; a longer encoding of the same number is legal, but nobody writes it.
-	switch sub := w.u8(); sub {
+	switch sub := w.u32(); sub {
 	case 0, 1, 2, 3, 4, 5, 6, 7: // saturating truncations
 	case 8: // memory.init
 		w.u32()
