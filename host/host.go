@@ -15,6 +15,7 @@ import (
 	"github.com/chelahost/chela/host/namespace"
 	"github.com/chelahost/chela/host/plugin"
 	"github.com/chelahost/chela/host/policy"
+	"github.com/chelahost/chela/host/surface"
 	"github.com/chelahost/chela/internal/compilecache"
 	"github.com/chelahost/chela/quickjs"
 )
@@ -49,10 +50,10 @@ type Host struct {
 	spaces  *namespace.Registry
 
 	mu      sync.Mutex
-	tools   []*catalog.Entry
+	tools   toolList
 	loaded  map[string]*loaded
-	catalog *catalog.Catalog // of tools, filtered by the gate; nil after a change
-	mcp     *namespace.Bound // of catalog; nil if no MCP server is in it
+	surface *surface.Surface // of what is registered; nil after a change
+	mcp     *namespace.Bound // of surface; nil if no MCP server is in it
 	closed  bool
 	once    sync.Once
 	err     error
@@ -136,7 +137,7 @@ func (h *Host) register(l *loaded) error {
 		}
 	}
 	h.loaded[m.ID] = l
-	h.catalog = nil
+	h.surface = nil
 	return nil
 }
 
@@ -150,72 +151,9 @@ func (h *Host) UnloadPlugin(ctx context.Context, id string) error {
 	}
 	h.spaces.Clear(id)
 	delete(h.loaded, id)
-	h.catalog = nil
+	h.surface = nil
 	h.mu.Unlock()
 	return l.plugin.Close(ctx)
-}
-
-// RegisterTool adds a tool of the embedding program. A tool with the id of an earlier one replaces it. Runs that start
-// from now on see it.
-func (h *Host) RegisterTool(t catalog.Tool) error {
-	if t.Runner == nil {
-		return fmt.Errorf("host: tool %q has no Runner", t.Name)
-	}
-	e, err := catalog.NewEntry(t)
-	if err != nil {
-		return err
-	}
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		return ErrClosed
-	}
-	h.tools = append(h.tools, e)
-	h.catalog = nil
-	return nil
-}
-
-// view gives the catalog and the namespaces of a run that starts now.
-func (h *Host) view() (*catalog.Catalog, []*namespace.Bound, error) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.closed {
-		return nil, nil, ErrClosed
-	}
-	if h.catalog == nil {
-		entries := append([]*catalog.Entry(nil), h.tools...)
-		for _, l := range h.loaded {
-			entries = append(entries, l.entries...)
-		}
-		c, err := catalog.New(entries)
-		if err != nil {
-			return nil, nil, err
-		}
-		h.catalog = c.Filter(h.gate.Visible)
-		h.mcp = namespace.MCP(h.catalog)
-	}
-	spaces, err := h.spaces.Bind(owner{h.catalog}, func(id string) map[string]json.RawMessage {
-		if l := h.loaded[id]; l != nil {
-			return l.config
-		}
-		return nil
-	})
-	if h.mcp != nil {
-		spaces = append([]*namespace.Bound{h.mcp}, spaces...)
-	}
-	return h.catalog, spaces, err
-}
-
-// owner lets the namespace registry look up tools by owner.
-type owner struct{ *catalog.Catalog }
-
-// Owned implements namespace.Owner.
-func (o owner) Owned(name, id string) (string, bool) {
-	e, ok := o.Catalog.Owned(name, id)
-	if !ok {
-		return "", false
-	}
-	return e.ID, true
 }
 
 // Close refuses new work, aborts cells, waits for calls under way as long as ctx lasts, and frees everything, in the

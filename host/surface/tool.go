@@ -46,6 +46,12 @@ func NewItem(t Tool) (*Item, error) {
 // Cataloged makes an item of an entry that exists already.
 func Cataloged(e *catalog.Entry) *Item { return &Item{entry: e} }
 
+// Entry gives the tool; nil for a control.
+func (i *Item) Entry() *catalog.Entry { return i.entry }
+
+// DirectOnly says whether only the model can call the tool.
+func (i *Item) DirectOnly() bool { return i.direct }
+
 // Controls returns exec and wait as items. A list needs them only if its author means them: Build adds what is missing.
 func Controls() []*Item { return []*Item{{control: ExecName}, {control: WaitName}} }
 
