@@ -47,7 +47,7 @@ func (e *guestEngine) Start(ctx context.Context, key string, boot func() []byte,
 	if err != nil {
 		return nil, guestError(err)
 	}
-	g, err := e.js.Start(img, &quickjs.Limits{MemoryBytes: lim.MemoryBytes})
+	g, err := e.js.Start(img, &quickjs.Limits{MemoryBytes: lim.MemoryBytes, Ticks: lim.Ticks})
 	if err != nil {
 		return nil, guestError(err)
 	}
@@ -60,7 +60,7 @@ func (e *guestEngine) Restore(_ context.Context, s codemode.Snapshot, lim codemo
 	if !ok {
 		return nil, fmt.Errorf("host: a snapshot of another engine: %T", s)
 	}
-	g, err := e.js.Restore(snap.Snapshot, &quickjs.Limits{MemoryBytes: lim.MemoryBytes})
+	g, err := e.js.Restore(snap.Snapshot, &quickjs.Limits{MemoryBytes: lim.MemoryBytes, Ticks: lim.Ticks})
 	if err != nil {
 		return nil, guestError(err)
 	}
@@ -209,7 +209,7 @@ func (g *guest) report(ctx context.Context, err error) (codemode.Report, error) 
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), readGrace)
 		defer cancel()
-		if e := g.js.LendMemory(); e != nil {
+		if e := g.js.Lend(); e != nil {
 			return r, guestError(err)
 		}
 	}
@@ -247,7 +247,7 @@ func (g *guest) text(v quickjs.Value, err error) (string, error) {
 // Finish implements codemode.Guest.
 func (g *guest) Finish(ctx context.Context) (codemode.Outcome, error) {
 	var out codemode.Outcome
-	if err := g.js.LendMemory(); err != nil {
+	if err := g.js.Lend(); err != nil {
 		return out, guestError(err)
 	}
 	state, v, err := g.js.Promise(g.promise)

@@ -34,6 +34,15 @@ type Options struct {
 	CodeMode codemode.Config
 	// Policy says which tools may be seen and called.
 	Policy policy.Rules
+	// Hooks see, and may rewrite or refuse, every exec and every call of a tool, in this order.
+	Hooks []policy.Hook
+	// Approvals is where calls wait that a hook wants a person to approve. With nil they are denied.
+	Approvals *policy.Approvals
+	// Recorder gets the record of each call when it has ended; see policy.Options, also for RecordResults.
+	Recorder      func(policy.Record)
+	RecordResults bool
+	// Redactor takes secrets out of records and approvals. nil is policy.NewRedactor(nil).
+	Redactor *policy.Redactor
 	// PluginLimits bound plugins; each can be given its own, see PluginOptions.
 	PluginLimits plugin.Limits
 }
@@ -76,7 +85,11 @@ func Open(ctx context.Context, opts *Options) (_ *Host, err error) {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	h := &Host{log: o.Logger, cfg: o.CodeMode, spaces: namespace.New(), loaded: map[string]*loaded{}}
-	if h.gate, err = policy.Compile(o.Policy); err != nil {
+	h.gate, err = policy.New(&policy.Options{
+		Rules: o.Policy, Hooks: o.Hooks, Approvals: o.Approvals, Recorder: o.Recorder, RecordResults: o.RecordResults,
+		Redactor: o.Redactor, Logger: o.Logger,
+	})
+	if err != nil {
 		return nil, err
 	}
 	if h.cache, err = compilecache.Open(o.CacheDir, o.Logger); err != nil {

@@ -144,7 +144,7 @@ func (g *Guest) RunJobs(ctx context.Context) (int, error) {
 	defer leave()
 	for n := 0; ; n++ {
 		// Jobs that are short never reach the engine's own poll.
-		if n&0xff == 0xff && g.interrupt() {
+		if n&0xff == 0xff && g.over() {
 			return n, ErrInterrupted
 		}
 		r, err := g.inst.raw(g.inst.fn.executeJob, uint64(g.layout.runtime), uint64(g.layout.scratch))

@@ -14,6 +14,8 @@ import (
 type Limits struct {
 	// MemoryBytes is how much JavaScript may have allocated, over what the image holds. Default 64 MiB.
 	MemoryBytes int64
+	// Ticks bounds how much the guest computes, over all its calls and restores. 0 is no limit. See Guest.Ticks.
+	Ticks uint64
 	// Seed is the state Math.random starts from. 0 takes a random one.
 	Seed uint64
 	// Now is the guest's clock. nil is the machine's.
@@ -23,7 +25,11 @@ type Limits struct {
 const (
 	defaultMemory = 64 << 20
 	// lent is memory that only the host uses: to read what a guest has produced when it has run out of its own.
-	lent = 4 << 20
+	lent      = 4 << 20
+	lentTicks = 1000
+	// ticksPerPoll is what one poll of JavaScript's own counts: it comes every 10,000 calls and jumps of a program, and
+	// takes about as long as so many slices of the checks that internal/meter inserts.
+	ticksPerPoll = 14
 )
 
 // A Guest is a running heap. One goroutine at a time may use it. Every method that takes a context runs JavaScript and
@@ -44,6 +50,7 @@ type Guest struct {
 	stopped     bool
 
 	ticks      uint64
+	maxTicks   uint64 // 0 is no limit
 	rejections rejections
 }
 
@@ -73,7 +80,7 @@ func (e *Engine) start(img *Image, lim *Limits) (*Guest, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &Guest{inst: in, funcs: img.funcs, layout: img.layout, now: l.Now, memory: l.MemoryBytes}
+	g := &Guest{inst: in, funcs: img.funcs, layout: img.layout, now: l.Now, memory: l.MemoryBytes, maxTicks: l.Ticks}
 	if g.now == nil {
 		g.now = time.Now
 	}
@@ -107,16 +114,19 @@ func (g *Guest) setMemoryLimit(n int64) error {
 	return nil
 }
 
-// LendMemory raises the memory limit a little, so that what a guest produced can be read after it ran out.
-func (g *Guest) LendMemory() error {
+// Lend raises the limits of memory and ticks a little, so that what a guest produced can be read after it ran out.
+func (g *Guest) Lend() error {
 	if g.lost {
 		return ErrLost
+	}
+	if g.maxTicks > 0 {
+		g.maxTicks = max(g.maxTicks, g.ticks) + lentTicks
 	}
 	return g.setMemoryLimit(g.memory + int64(len(g.inst.image.heap)) + lent)
 }
 
-// Ticks is how much the guest has computed so far, in slices of internal/meter: a measure of CPU time that does not
-// grow while the guest waits.
+// Ticks is how much the guest has computed so far: a measure of CPU time that does not grow while the guest waits, in
+// units of very roughly 50 microseconds.
 func (g *Guest) Ticks() uint64 { return g.ticks }
 
 // Lost reports whether the guest's heap is gone.
@@ -144,6 +154,10 @@ func (g *Guest) over() bool {
 		return true
 	}
 	now := time.Now()
+	if g.maxTicks > 0 && g.ticks > g.maxTicks {
+		g.ended = now
+		return true
+	}
 	if g.ctx.Err() == nil && (g.deadline.IsZero() || now.Before(g.deadline)) {
 		return false
 	}
@@ -153,6 +167,7 @@ func (g *Guest) over() bool {
 
 // interrupt is the engine's question, asked at calls and loops of JavaScript, whether to unwind.
 func (g *Guest) interrupt() bool {
+	g.ticks += ticksPerPoll
 	if g.over() {
 		g.interrupted = true
 		return true

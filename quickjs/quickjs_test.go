@@ -269,7 +269,7 @@ func TestMemoryLimit(t *testing.T) {
 			t.Errorf("%s: %s %v", source, got, err)
 			continue
 		}
-		if err := g.LendMemory(); err != nil {
+		if err := g.Lend(); err != nil {
 			t.Error(err)
 		}
 		if got := eval(t, g, "[1, 2, 3].join()"); got != "1,2,3" {

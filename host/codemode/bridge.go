@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/chelahost/chela/host/policy"
 )
 
 // A call is one thing a program asked the host for.
@@ -18,6 +20,11 @@ type call struct {
 	rawArgs    json.RawMessage
 	answer     []byte // {"id":...,"ok":...,"value":...} once settled
 	stop       func() bool
+
+	// Of the call of a tool; guarded by the bridge's lock.
+	callID   string
+	outcome  CallOutcome
+	approval *policy.Approval // it waits for
 }
 
 // counters count what a cell did.
@@ -38,8 +45,9 @@ type bridge struct {
 	queue    []*call // of these, the ones not started
 	running  int
 	settled  []*call       // of these, the ones to deliver, in the order in which they settled
-	wake     chan struct{} // gets a token when a call settles
+	wake     chan struct{} // gets a token when a call settles or begins to wait for an approval
 	counters counters
+	receipt  Receipt // of the calls that have ended
 }
 
 func newBridge(ctx context.Context, slots int, calls *sync.WaitGroup, perform func(context.Context, *call) (json.RawMessage, error)) *bridge {
@@ -200,10 +208,7 @@ func (b *bridge) startTimer(k *call) {
 func (b *bridge) settle(k *call, answer []byte) {
 	k.answer = answer
 	b.settled = append(b.settled, k)
-	select {
-	case b.wake <- struct{}{}:
-	default:
-	}
+	b.poke()
 }
 
 // settleYields answers the calls that only wanted the cell to be suspended.
@@ -244,20 +249,63 @@ func (b *bridge) deliver() []byte {
 	return append(out, ']')
 }
 
-// await waits until there is something to deliver, or ctx ends.
-func (b *bridge) await(ctx context.Context) bool {
+// await waits until there is something to deliver, or ctx ends. If stopForApproval is set, it also gives up when only
+// people can make something happen: when every call under way waits for an approval.
+func (b *bridge) await(ctx context.Context, stopForApproval bool) bool {
 	for {
 		b.mu.Lock()
-		n := len(b.settled)
+		settled, idle := len(b.settled) > 0, stopForApproval && b.onlyApprovals()
 		b.mu.Unlock()
-		if n > 0 {
-			return true
+		if settled || idle {
+			return settled
 		}
 		select {
 		case <-b.wake:
 		case <-ctx.Done():
 			return false
 		}
+	}
+}
+
+func (b *bridge) onlyApprovals() bool {
+	waiting := 0
+	for _, k := range b.order {
+		switch {
+		case k.approval != nil:
+			waiting++
+		case k.method == "timer":
+			return false
+		}
+	}
+	return waiting > 0 && waiting == b.running
+}
+
+// approval notes that a call waits for an approval; nil that it no longer does.
+func (b *bridge) approval(k *call, a *policy.Approval) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	k.approval = a
+	b.poke()
+}
+
+// approvals names the tools whose calls wait for an approval.
+func (b *bridge) approvals() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var tools []string
+	for _, k := range b.order {
+		if k.approval != nil {
+			tools = append(tools, k.approval.Tool)
+		}
+	}
+	return tools
+}
+
+// poke makes await look again.
+func (b *bridge) poke() {
+	select {
+	case b.wake <- struct{}{}:
+	default:
 	}
 }
 

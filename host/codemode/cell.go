@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/chelahost/chela/host/codemode/internal/source"
@@ -24,6 +25,7 @@ type cell struct {
 	snap  Snapshot // while it is suspended
 
 	ended       bool // the program's promise is settled
+	ticks       uint64
 	outputBytes int
 	output      []json.RawMessage // since the last result
 	notes       []string
@@ -46,7 +48,7 @@ func (c *cell) count(f func(*counters)) {
 func (c *cell) exec(ctx context.Context) *Result {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
-	guest, err := c.runner.engine.Start(ctx, c.scope.key, c.scope.boot, GuestLimits{MemoryBytes: c.cfg.MemoryLimitBytes})
+	guest, err := c.runner.engine.Start(ctx, c.scope.key, c.scope.boot, c.guestLimits())
 	if err != nil {
 		return c.fail(c.legFailure(ctx, err))
 	}
@@ -57,17 +59,21 @@ func (c *cell) exec(ctx context.Context) *Result {
 	return c.drive(ctx, report, err)
 }
 
+func (c *cell) guestLimits() GuestLimits {
+	return GuestLimits{MemoryBytes: c.cfg.MemoryLimitBytes, Ticks: c.cfg.MaxCPUTicks}
+}
+
 // resume lets a suspended cell go on, once one of its calls has settled.
 func (c *cell) resume(ctx context.Context) *Result {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
 	defer cancel()
 	c.bridge.settleYields()
-	if ok, f := c.await(ctx); f != nil {
+	if ok, f := c.await(ctx, false); f != nil {
 		return c.fail(f)
 	} else if !ok {
 		return c.runner.again(c)
 	}
-	guest, err := c.runner.engine.Restore(ctx, c.snap, GuestLimits{MemoryBytes: c.cfg.MemoryLimitBytes})
+	guest, err := c.runner.engine.Restore(ctx, c.snap, c.guestLimits())
 	if err != nil {
 		return c.fail(c.legFailure(ctx, err))
 	}
@@ -102,7 +108,7 @@ func (c *cell) drive(ctx context.Context, report Report, err error) *Result {
 			c.unawaited = pending
 		}
 		c.bridge.start()
-		ok, f := c.await(ctx)
+		ok, f := c.await(ctx, true)
 		if f != nil {
 			return c.fail(f)
 		}
@@ -122,9 +128,10 @@ func (c *cell) outOfTime(ctx context.Context) *Result {
 	return c.suspend()
 }
 
-// await waits for a call to settle. ok is false if there is not enough time left to resume the guest.
-func (c *cell) await(ctx context.Context) (ok bool, f *Failure) {
-	settled := c.bridge.await(ctx)
+// await waits for a call to settle. ok is false if there is not enough time left to resume the guest, or, with
+// stopForApproval, nothing will happen until a person answers: a cell does not spend its time on that.
+func (c *cell) await(ctx context.Context, stopForApproval bool) (ok bool, f *Failure) {
+	settled := c.bridge.await(ctx, stopForApproval)
 	if f := aborted(ctx); f != nil || !settled {
 		return false, f
 	}
@@ -149,6 +156,7 @@ func (c *cell) absorb(ctx context.Context, report Report, err error) *Failure {
 		}
 	}
 	c.ended = c.ended || report.Ended
+	c.ticks = c.guest.Ticks()
 	for _, item := range t.Output {
 		if c.outputBytes += len(item) + 1; c.outputBytes+1 > c.cfg.MaxOutputBytes {
 			t.Overflow = true
@@ -177,6 +185,9 @@ func (c *cell) legFailure(ctx context.Context, err error) *Failure {
 	case errors.Is(err, ErrInterrupted):
 		if f := aborted(ctx); f != nil {
 			return f
+		}
+		if c.cfg.MaxCPUTicks > 0 && c.guest != nil && c.guest.Ticks() > c.cfg.MaxCPUTicks {
+			return failCPU
 		}
 		return failTimeout
 	case errors.Is(err, ErrGuestMemory):
@@ -210,8 +221,9 @@ func (c *cell) finish(ctx context.Context) *Result {
 	if c.unawaited > 0 {
 		c.notes = append(c.notes, unawaitedNote(c.unawaited))
 	}
+	receipt := c.bridge.receiptNow()
 	c.close()
-	return c.result(&Result{Status: Completed, Value: out.Value})
+	return c.result(&Result{Status: Completed, Value: out.Value, Receipt: receipt})
 }
 
 func unawaitedNote(n int) string {
@@ -223,8 +235,9 @@ func unawaitedNote(n int) string {
 
 // fail ends a cell that failed.
 func (c *cell) fail(f *Failure) *Result {
+	receipt := c.bridge.receiptNow()
 	c.close()
-	return c.result(&Result{Status: Failed, Code: f.Code, Error: f.Message})
+	return c.result(&Result{Status: Failed, Code: f.Code, Error: f.Message, Receipt: receipt})
 }
 
 // suspend puts the cell away until a wait.
@@ -251,6 +264,9 @@ func (c *cell) waiting() *Result {
 	if yields == all && all > 0 {
 		reason = ReasonYield
 	}
+	if tools := c.bridge.approvals(); len(tools) > 0 {
+		c.notes = append(c.notes, "Waiting for a person to approve: "+strings.Join(tools, ", ")+". Call wait again to go on once that is done.")
+	}
 	return c.result(&Result{Status: Waiting, RunID: c.id, Reason: reason, PendingToolCalls: c.bridge.list()})
 }
 
@@ -263,6 +279,7 @@ func (c *cell) result(r *Result) *Result {
 	t := c.bridge.counters
 	c.bridge.mu.Unlock()
 	r.Telemetry = c.scope.telemetry(t)
+	r.Telemetry.CPUTicks = c.ticks
 	return r
 }
 

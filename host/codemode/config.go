@@ -24,6 +24,9 @@ type Config struct {
 	Languages []Language
 	// Timeout is the wall-clock budget of one exec, and of each wait. Default 10 s, 100 ms to 60 s.
 	Timeout time.Duration
+	// MaxCPUTicks bounds the CPU time of a cell over all its legs, apart from the time it waits, in ticks of some 50
+	// microseconds. 0 is no limit beyond Timeout.
+	MaxCPUTicks uint64
 	// MemoryLimitBytes is how much a cell's program may have allocated. Default 64 MiB, 1 MiB to 1 GiB.
 	MemoryLimitBytes int64
 	// MaxOutputBytes bounds all output items of a cell together, as JSON, and its value. Default 64 KiB, 1 KiB to 10 MiB.

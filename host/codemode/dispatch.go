@@ -32,7 +32,7 @@ func (c *cell) perform(ctx context.Context, k *call) (json.RawMessage, error) {
 		if err != nil {
 			return nil, err
 		}
-		result, err := c.invoke(ctx, e, argument(k.args, 1, json.RawMessage("{}")))
+		result, err := c.invoke(ctx, k, e, argument(k.args, 1, json.RawMessage("{}")))
 		if err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func (c *cell) perform(ctx context.Context, k *call) (json.RawMessage, error) {
 		if !ok {
 			return nil, &catalog.Error{Code: catalog.CodeInvalidInput, Message: "namespace tool is not visible in the run catalog: " + target.ToolID}
 		}
-		result, err := c.invoke(ctx, e, target.Input)
+		result, err := c.invoke(ctx, k, e, target.Input)
 		if err != nil {
 			return nil, err
 		}
@@ -112,33 +112,108 @@ func (c *cell) lookup(method string, args []json.RawMessage) (*catalog.Entry, er
 	return c.scope.Catalog.Lookup(id)
 }
 
-// invoke runs a tool: the one way for every call, whoever asked for it. The gate decides, the contracts are held, and
-// only then and in between the tool runs.
-func (c *cell) invoke(ctx context.Context, e *catalog.Entry, input json.RawMessage) (catalog.Result, error) {
+// invoke runs a tool: the one way for every call, whoever asked for it. The gate decides, the contracts are held, and only
+// then and in between the tool runs.
+func (c *cell) invoke(ctx context.Context, k *call, e *catalog.Entry, input json.RawMessage) (catalog.Result, error) {
 	var none catalog.Result
 	var seq int
 	c.count(func(t *counters) { t.call++; seq = t.call })
-	if err := e.CheckContract(); err != nil {
-		return none, err
+	gate := c.scope.Gate
+	call := policy.Call{
+		ID: e.ID, Name: e.Name, CallID: fmt.Sprintf("tool_search_code:%s:%s:%d", parentPart(c.parent), e.Name, seq),
+		ParentID: c.parent, Input: input,
+		RunID: c.scope.RunID, SessionID: c.scope.SessionID, SessionKey: c.scope.SessionKey, AgentID: c.scope.AgentID,
 	}
-	callID := fmt.Sprintf("tool_search_code:%s:%s:%d", parentPart(c.parent), e.Name, seq)
-	if err := c.scope.Gate.Check(ctx, policy.Call{ID: e.ID, CallID: callID, ParentID: c.parent, Input: input}); err != nil {
-		return none, err
-	}
-	if err := e.CheckInput(input); err != nil {
-		return none, err
-	}
-	result, err := e.Runner.RunTool(ctx, catalog.Call{ID: callID, ParentID: c.parent, Tool: e.ID, Input: input})
+	c.bridge.identify(k, call.CallID)
+	pass, err := gate.Begin(ctx, call, &policy.BeginOptions{
+		CheckInput: func(input json.RawMessage) error {
+			if err := e.CheckContract(); err != nil {
+				return err
+			}
+			return e.CheckInput(input)
+		},
+		CheckResult: func(raw json.RawMessage) error {
+			if raw == nil {
+				return nil // checked below
+			}
+			r, err := readResult(e, raw)
+			if err != nil {
+				return err
+			}
+			return e.CheckOutput(r.Value())
+		},
+		Waiting: func(a policy.Approval) { c.bridge.approval(k, &a) },
+		Resumed: func() { c.bridge.approval(k, nil) },
+		Code:    errorCode,
+	})
 	if err != nil {
+		c.bridge.outcome(k, beginOutcome(err))
 		return none, err
 	}
-	if err := result.Check(); err != nil {
-		return none, &catalog.Error{Code: catalog.CodeToolError, Message: fmt.Sprintf("Tool %q returned something that is not JSON.", e.ID), Cause: err}
+	// A call that is cancelled while its tool runs may have done its work: its record must not wait for a tool that does
+	// not listen, and may never come back.
+	stop := context.AfterFunc(ctx, func() { pass.Abandon(ctx, context.Cause(ctx)) })
+	result, err := e.Runner.RunTool(ctx, catalog.Call{ID: call.CallID, ParentID: c.parent, Tool: e.ID, Input: pass.Input()})
+	if err == nil {
+		err = result.Check()
 	}
-	if err := e.CheckOutput(result.Value()); err != nil {
+	outcome := policy.Outcome{Err: err}
+	if err == nil && gate.SeesResults() {
+		outcome.Result = result.Envelope()
+	}
+	if !stop() {
+		c.bridge.outcome(k, Unknown)
+		return none, context.Cause(ctx)
+	}
+	if outcome, err = pass.End(ctx, outcome); err == nil {
+		if outcome.Result != nil {
+			result, err = readResult(e, outcome.Result)
+		} else {
+			err = e.CheckOutput(result.Value())
+		}
+	}
+	if err != nil {
+		c.bridge.outcome(k, CallFailed)
 		return none, err
 	}
+	c.bridge.outcome(k, Finished)
 	return result, nil
+}
+
+// readResult reads a result that hooks have seen and perhaps changed.
+func readResult(e *catalog.Entry, raw json.RawMessage) (catalog.Result, error) {
+	var r catalog.Result
+	if e.MCP != nil {
+		r.Native = raw
+	} else {
+		var parts struct {
+			Content json.RawMessage `json:"content"`
+			Details json.RawMessage `json:"details"`
+		}
+		if err := json.Unmarshal(raw, &parts); err != nil {
+			return r, &catalog.Error{Code: catalog.CodeToolError, Message: fmt.Sprintf("A hook made the result of tool %q something that is not a result.", e.ID), Cause: err}
+		}
+		r.Content, r.Details = parts.Content, parts.Details
+	}
+	return r, r.Check()
+}
+
+// beginOutcome says what a call is that the gate did not let through.
+func beginOutcome(err error) CallOutcome {
+	var d *policy.Denied
+	if errors.As(err, &d) && d.Code != policy.ApprovalCancelled {
+		return Refused
+	}
+	return NeverStarted
+}
+
+// errorCode classes an error for the records.
+func errorCode(err error) string {
+	var e *catalog.Error
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return ""
 }
 
 // parentPart makes an exec's call id fit into the ids of its nested calls (contract 9.2).

@@ -37,6 +37,7 @@ type Engine interface {
 // GuestLimits bound a guest.
 type GuestLimits struct {
 	MemoryBytes int64
+	Ticks       uint64 // CPU time of all legs together; 0 is no limit
 }
 
 // A Guest is a heap in which one cell runs. One goroutine at a time uses it. The errors of Begin, Resume and Finish are

@@ -25,6 +25,7 @@ func disabled(l Language) *Failure { return invalid("code mode %s input is disab
 
 var (
 	failTimeout      = &Failure{CodeTimeout, "code mode timeout exceeded"}
+	failCPU          = &Failure{CodeTimeout, "code mode timeout exceeded: the program used more CPU time than its limit allows"}
 	failAborted      = &Failure{CodeAborted, "code mode execution aborted"}
 	failOutput       = &Failure{CodeOutputLimit, "code mode output limit exceeded"}
 	failSnapshot     = &Failure{CodeSnapshotLimit, "code mode snapshot limit exceeded"}

@@ -57,7 +57,9 @@ type Result struct {
 	Output     []json.RawMessage
 	ReplaySafe bool
 	// Notes are short sentences that a model can act on.
-	Notes     []string
+	Notes []string
+	// Receipt is what has become of the tool calls of a cell that has ended; nil if there were none.
+	Receipt   *Receipt
 	Telemetry Telemetry
 }
 
@@ -74,6 +76,7 @@ type Telemetry struct {
 	SearchCount   int      `json:"searchCount"`
 	DescribeCount int      `json:"describeCount"`
 	CallCount     int      `json:"callCount"`
+	CPUTicks      uint64   `json:"cpuTicks"` // CPU time apart from waiting, in units of some 50 microseconds
 	VisibleTools  []string `json:"visibleTools"`
 }
 
@@ -102,8 +105,9 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 			Output     []json.RawMessage `json:"output"`
 			ReplaySafe bool              `json:"replaySafe"`
 			Notes      []string          `json:"notes,omitempty"`
+			Receipt    *Receipt          `json:"receipt,omitempty"`
 			Telemetry  Telemetry         `json:"telemetry"`
-		}{r.Status, value, output, r.ReplaySafe, r.Notes, r.Telemetry})
+		}{r.Status, value, output, r.ReplaySafe, r.Notes, r.Receipt, r.Telemetry})
 	case Waiting:
 		calls := r.PendingToolCalls
 		if calls == nil {
@@ -127,7 +131,8 @@ func (r *Result) MarshalJSON() ([]byte, error) {
 			Output     []json.RawMessage `json:"output"`
 			ReplaySafe bool              `json:"replaySafe"`
 			Notes      []string          `json:"notes,omitempty"`
+			Receipt    *Receipt          `json:"receipt,omitempty"`
 			Telemetry  Telemetry         `json:"telemetry"`
-		}{r.Status, r.Error, r.Code, output, r.ReplaySafe, r.Notes, r.Telemetry})
+		}{r.Status, r.Error, r.Code, output, r.ReplaySafe, r.Notes, r.Receipt, r.Telemetry})
 	}
 }

@@ -66,25 +66,37 @@ func (r *Runner) Exec(ctx context.Context, scope *Scope, callID string, args Exe
 	defer done()
 	c := &cell{runner: r, scope: scope, cfg: &scope.cfg, parent: callID, restartSafe: args.RestartSafe}
 	c.bridge = newBridge(ctx, c.cfg.MaxPendingToolCalls, &r.calls, c.perform)
-	text, err := args.source()
+	pass, err := c.admit(ctx, &args)
 	if err != nil {
 		return c.fail(failure(err)), nil
+	}
+	if err := c.prepare(&args); err != nil {
+		return pass.end(ctx, c.fail(failure(err))), nil
+	}
+	return pass.end(ctx, c.exec(ctx)), nil
+}
+
+// prepare reads the program.
+func (c *cell) prepare(args *ExecArguments) error {
+	text, err := args.source()
+	if err != nil {
+		return err
 	}
 	language := args.Language
 	if language == "" {
 		language = JavaScript
 	}
 	if !slices.Contains(c.cfg.Languages, language) {
-		return c.fail(disabled(language)), nil
+		return disabled(language)
 	}
 	if c.prog, err = source.Prepare(text, language); err != nil {
-		return c.fail(failure(err)), nil
+		return err
 	}
 	if !slices.Contains(c.cfg.Languages, c.prog.Language) { // a code fence can say what it holds
-		return c.fail(disabled(c.prog.Language)), nil
+		return disabled(c.prog.Language)
 	}
 	c.notes = append(c.notes, c.prog.Notes...)
-	return c.exec(ctx), nil
+	return nil
 }
 
 // Wait lets a suspended cell go on: it waits until one of its calls settles, and then runs it as Exec does. The scope

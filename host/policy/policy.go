@@ -140,6 +140,15 @@ func (g *Gate) Visible(id string) bool {
 	return v == allowed
 }
 
+// SeesResults reports whether anything looks at results: if not, a caller need not
+// give them to [Pass.End].
+func (g *Gate) SeesResults() bool {
+	return g != nil && (g.recorder != nil || slices.ContainsFunc(g.hooks, func(h Hook) bool { return h.After != nil }))
+}
+
+// Idle reports whether the gate decides by its rules alone, and keeps no records.
+func (g *Gate) Idle() bool { return g != nil && g.recorder == nil && len(g.hooks) == 0 }
+
 // Check returns nil when the rules allow the call and a [*Denied] when they do
 // not. When ctx is done it returns the cause. It asks no hook and writes no
 // record: it is for looking ahead, and only [Gate.Begin] lets a call through.
