@@ -8,9 +8,9 @@ BENCHTIME ?= 1s
 
 .DEFAULT_GOAL := help
 
-.PHONY: help build test race bench bench-doc fuzz check demo clean
+.PHONY: help build test race bench bench-doc fuzz check demo clean conformance
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 # The go command tracks what the program is made of better than a list here would. Version control is asked only where it
 # answers: in a copy without .git, or in somebody else's checkout, the build would fail.
@@ -35,6 +35,9 @@ bench-doc: wasm ## Measure, and put the figures into docs/benchmarks.md
 
 fuzz: wasm ## Run each fuzz target for FUZZTIME (10s)
 	GO='$(GO)' scripts/fuzz '$(FUZZTIME)'
+
+conformance: wasm ## Count the lines of the contract that tests assert, and write docs/conformance.md
+	$(GO) run ./internal/conformance -go '$(GO)'
 
 check: ## Format, vet (natively and for the guests), staticcheck, go.mod and a clean tree
 	@files=$$("$$($(GO) env GOROOT)/bin/gofmt" -l $(filter-out bin bin/ build build/,$(wildcard */))) || exit 1; \

@@ -35,6 +35,7 @@ var arrows = map[string][]string{
 	},
 	"cmd/chela":             {"host", "host/catalog", "host/codemode", "host/config", "host/namespace", "host/plugin", "host/policy", "host/surface", "manifests"},
 	"internal/compilecache": {},
+	"internal/conformance":  {},
 	"internal/linear":       {},
 	"internal/testguests":   {},
 	"internal/wasmenc":      {},
