@@ -121,9 +121,7 @@ func meterOptions(unmetered bool) *meter.Options {
 			"js_std_promise_rejection_tracker": {Module: hostModule, Name: "rejection"},
 		},
 		StackPointer: initialMemory + stackBytes,
-	}
-	if unmetered {
-		o.Slice = 1 << 30
+		Unmetered:    unmetered,
 	}
 	return o
 }

@@ -195,13 +195,13 @@ func (p *Plugin) readModule(root *os.Root) ([]byte, error) {
 	if pages := p.limits.memory() / pageBytes; m.minPages > pages {
 		return nil, fmt.Errorf("it needs %d pages of memory to start; the limit is %d, which is %d bytes (MemoryBytes)", m.minPages, pages, p.limits.MemoryBytes)
 	}
-	metered, _, err := meter.Rewrite(data, &meter.Options{
+	metered, info, err := meter.Rewrite(data, &meter.Options{
 		Tick: meter.Import{Module: moduleHost, Name: tickName}, SaveGlobals: true, Redirect: redirects(),
 	})
 	if err != nil {
 		return nil, err
 	}
-	p.resettable = true
+	p.resettable = !info.Stateful
 	return metered, nil
 }
 

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	w "github.com/chelahost/chela/internal/wasmenc"
 )
 
 // Nothing of a call is visible to the next: globals, variables, open files, grown memory.
@@ -220,5 +222,27 @@ func TestTail(t *testing.T) {
 				t.Errorf("got %q\nwant %q", got, tc.want)
 			}
 		})
+	}
+}
+
+// A module that can change what a reset does not restore, its tables here, gets a new instance for every call.
+func TestStatefulModule(t *testing.T) {
+	m := good()
+	m.Table = 1
+	m.Funcs[0].Body = []byte{w.RefNull, w.FuncRef, w.I32Const, 1, w.Misc, w.TableGrow, 0, w.Drop, w.I32Const, 0}
+	for _, c := range []struct {
+		module     *w.Module
+		resettable bool
+	}{{m, false}, {good(), true}} {
+		p, err := newRuntime(t, nil).Load(t.Context(), plugdir(t, c.module.Encode(), nil), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Call(t.Context(), "run", nil); err == nil || err.(*Error).Code != CodeOutput {
+			t.Fatal(err)
+		}
+		if p.resettable != c.resettable || len(p.idle) > 0 != c.resettable {
+			t.Errorf("resettable is %v, %d instances are kept", p.resettable, len(p.idle))
+		}
 	}
 }

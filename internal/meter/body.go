@@ -26,7 +26,7 @@ type body struct {
 func (w *body) rewrite(m *rewriter, f uint32, in reader, check []byte) {
 	*w = body{reader: in, m: m, flow: w.flow, head: w.head[:0], code: w.code[:0]}
 	w.flow.reset()
-	if !m.exempt[f] {
+	if !m.exempt[f] && !m.opts.Unmetered {
 		w.check = check
 	}
 	start := w.pos
@@ -134,6 +134,9 @@ func (w *body) instructions() {
 		case immGlobal:
 			w.index("global", uint32(len(w.m.globals)))
 		case immTable:
+			if op == opTableSet {
+				w.m.info.Stateful = true
+			}
 			w.index("table", w.m.tables)
 		case immCallIndirect:
 			w.index("type", uint32(len(w.m.types)))
@@ -262,16 +265,20 @@ func (w *body) misc(at int) {
 		w.memoryIndex()
 		w.insertCharge(at, bulkBytesShift)
 	case 9, 13: // data.drop, elem.drop
+		w.m.info.Stateful = true
 		w.u32()
 	case 12: // table.init
+		w.m.info.Stateful = true
 		w.u32()
 		w.index("table", tables)
 		w.insertCharge(at, bulkEntriesShift)
 	case 14: // table.copy
+		w.m.info.Stateful = true
 		w.index("table", tables)
 		w.index("table", tables)
 		w.insertCharge(at, bulkEntriesShift)
 	case 15, 17: // table.grow, table.fill
+		w.m.info.Stateful = true
 		w.index("table", tables)
 		w.insertCharge(at, bulkEntriesShift)
 	case 16: // table.size

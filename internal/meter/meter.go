@@ -36,6 +36,8 @@ type Options struct {
 	// SaveGlobals adds the exported functions SaveExport and RestoreExport, which copy every mutable global, imported
 	// ones included, to a shadow of its own and back. Before the first save the shadows are zero or null.
 	SaveGlobals bool
+	// Unmetered leaves out every check, to measure what they cost. Nothing stops such a module.
+	Unmetered bool
 }
 
 // Info describes what Rewrite found and did.
@@ -45,6 +47,9 @@ type Info struct {
 	// TableIndex holds, for every replaced function that an active element segment with a constant offset puts into
 	// table 0, its index there. Segments whose offset is a global are not seen.
 	TableIndex map[string]uint32
+	// Stateful reports that the module has instructions that change what SaveGlobals and a copy of its memory do not
+	// hold: its tables, or whether a segment has been dropped.
+	Stateful bool
 }
 
 // Rewrite returns a rewritten copy of module, which is not changed. The module may be hostile: any error is an *[Error],

@@ -38,6 +38,7 @@ const (
 	opI64Mul             = 0x7e
 	opRefNull            = 0xd0
 	opRefFunc            = 0xd2
+	opTableSet           = 0x26
 	opMisc               = 0xfc
 	opSIMD               = 0xfd
 	opAtomic             = 0xfe

@@ -186,3 +186,38 @@ func TestTablesCannotGrowWithoutBound(t *testing.T) {
 		}
 	}
 }
+
+// Stateful tells the modules whose state is more than memory and globals.
+func TestStateful(t *testing.T) {
+	for name, c := range map[string]struct {
+		body []byte
+		want bool
+	}{
+		"nothing":     {nil, false},
+		"table.get":   {op(i32Const, 0, 0x25, 0, 0x1a), false},
+		"table.size":  {op(0xfc, 16, 0, 0x1a), false},
+		"table.set":   {op(i32Const, 0, 0xd0, funcref, 0x26, 0), true},
+		"table.grow":  {op(0xd0, funcref, i32Const, 1, 0xfc, 15, 0, 0x1a), true},
+		"table.fill":  {op(i32Const, 0, 0xd0, funcref, i32Const, 0, 0xfc, 17, 0), true},
+		"table.copy":  {op(i32Const, 0, i32Const, 0, i32Const, 0, 0xfc, 14, 0, 0), true},
+		"memory.fill": {op(i32Const, 0, i32Const, 0, i32Const, 0, 0xfc, 11, 0), false},
+	} {
+		module := b([]byte(magic),
+			section(1, vec(op(0x60, 0, 0))), section(3, vec(op(0))), section(4, vec(op(funcref, 0, 1))), section(5, vec(op(0, 1))),
+			section(10, vec(b(len(c.body)+2, op(0), c.body, op(end)))))
+		_, info, err := meter.Rewrite(module, &meter.Options{Tick: meter.Import{Module: "t", Name: "tick"}})
+		if err != nil || info.Stateful != c.want {
+			t.Errorf("%s: stateful is %v, %v", name, err == nil && info.Stateful, err)
+		}
+	}
+}
+
+func TestUnmetered(t *testing.T) {
+	module := b([]byte(magic), section(1, vec(op(0x60, 0, 0))), section(3, vec(op(0))), section(10, vec(b(2, op(0), op(end)))))
+	for _, unmetered := range []bool{false, true} {
+		_, info, err := meter.Rewrite(module, &meter.Options{Tick: meter.Import{Module: "t", Name: "tick"}, Unmetered: unmetered})
+		if err != nil || (info.Checks == 0) != unmetered {
+			t.Errorf("unmetered %v: %+v %v", unmetered, info, err)
+		}
+	}
+}

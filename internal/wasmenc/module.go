@@ -7,6 +7,8 @@ package wasmenc
 const (
 	I32 byte = 0x7f
 	I64 byte = 0x7e
+
+	FuncRef byte = 0x70
 )
 
 // Opcodes that test guests need.
@@ -28,6 +30,9 @@ const (
 	I32Eqz      byte = 0x45
 	I32Add      byte = 0x6a
 	I32Sub      byte = 0x6b
+	RefNull     byte = 0xd0
+	Misc        byte = 0xfc // prefix of bulk and table instructions
+	TableGrow   byte = 15   // behind Misc
 	Empty       byte = 0x40 // block type: no values
 )
 
@@ -55,6 +60,7 @@ type Import struct {
 type Module struct {
 	Imports []Import
 	Funcs   []Func
+	Table   uint32  // initial size of the table of functions; 0 for no table
 	Pages   uint32  // initial size of the exported memory; 0 for no memory
 	Start   int     // function index; 0 for no start function
 	Globals []int32 // initial values of mutable i32 globals
@@ -105,6 +111,9 @@ func (m *Module) Encode() []byte {
 	section(1, n, types)
 	section(2, uint32(len(m.Imports)), imports)
 	section(3, uint32(len(m.Funcs)), funcs)
+	if m.Table > 0 {
+		section(4, 1, U32([]byte{FuncRef, 0}, m.Table))
+	}
 	if m.Pages > 0 {
 		section(5, 1, U32([]byte{0}, m.Pages))
 	}
