@@ -19,7 +19,10 @@ type Bound struct {
 	mcp        *mcp // nil for the namespace of a plugin
 	entry      *registered
 	tools      []string // catalog ids, in the order of RequiredToolNames
+	scope      *scope   // nil if CreateScope has to make it
 	descriptor json.RawMessage
+	run        RunContext
+	prompt     func() string // nil: that of the registration
 }
 
 // Bind returns the namespaces a run sees, by id: those whose every required tool
@@ -27,9 +30,10 @@ type Bound struct {
 // hidden costs nothing further and cannot fail.
 //
 // config, which may be nil, gives the configuration of a plugin; it is asked
-// only for scopes that refer to it. Bind is called when a run starts; what does
-// not depend on the run was prepared by Register. The error is an [*Error] and
-// fails the run (section 6.4).
+// only for scopes that refer to it and for Go functions. Bind is called when a run
+// starts; what does not depend on the run was prepared by Register. It calls no
+// function of a registration: see [InRun] and [Create]. The error is an [*Error]
+// and fails the run (section 6.4).
 func (r *Registry) Bind(tools Owner, config func(pluginID string) map[string]json.RawMessage) ([]*Bound, error) {
 	entries := r.snapshot()
 	if len(entries) == 0 {
@@ -59,14 +63,20 @@ func (r *Registry) Bind(tools Owner, config func(pluginID string) map[string]jso
 			return nil, e.err
 		}
 		var values map[string]json.RawMessage
-		if config != nil && len(e.scope.parts) > 1 {
+		if config != nil && (e.scope == nil || len(e.scope.parts) > 1 || e.PromptFunc != nil) {
 			values = config(e.plugin)
 		}
-		descriptor, message := e.scope.describe(values)
-		if message != "" {
-			return nil, &Error{Plugin: e.plugin, Namespace: e.ID, Message: message}
+		b := Bound{entry: e, tools: ids[start:len(ids):len(ids)], scope: e.scope, descriptor: emptyScope}
+		if e.scope != nil {
+			var message string
+			if b.descriptor, message = e.scope.describe(values); message != "" {
+				return nil, &Error{Plugin: e.plugin, Namespace: e.ID, Message: message}
+			}
 		}
-		space = append(space, Bound{entry: e, tools: ids[start:len(ids):len(ids)], descriptor: descriptor})
+		if e.functions() {
+			b.in(RunContext{Config: values})
+		}
+		space = append(space, b)
 		bound = append(bound, &space[len(space)-1])
 	}
 	return bound, nil
@@ -81,11 +91,18 @@ func (b *Bound) GlobalName() string { return b.entry.GlobalName }
 // Description returns the one-line description, which may be empty.
 func (b *Bound) Description() string { return b.entry.Description }
 
-// Prompt returns the guidance for a model, which may be empty.
-func (b *Bound) Prompt() string { return b.entry.Registration.Prompt }
+// Prompt returns the guidance for a model, which may be empty. It is where a
+// PromptFunc is called, the first time.
+func (b *Bound) Prompt() string {
+	if b.prompt != nil {
+		return b.prompt()
+	}
+	return b.entry.Registration.Prompt
+}
 
-// Descriptor returns the scope in the serialized form of section 6.4. The
-// caller must not change it: runs share it.
+// Descriptor returns the scope in the serialized form of section 6.4. That of a
+// scope which [Create] has not made is an empty object. The caller must not change
+// it: runs share it.
 func (b *Bound) Descriptor() json.RawMessage { return b.descriptor }
 
 // Files returns the virtual files that describe the namespace to programs; only
@@ -129,8 +146,8 @@ func (b *Bound) Resolve(path []string, args []json.RawMessage) (Target, error) {
 		}
 	}
 	call, ok := callable{}, false
-	if len(path) <= MaxScopeDepth+1 {
-		call, ok = b.entry.scope.callables[strings.Join(path, "\x00")]
+	if b.scope != nil && len(path) <= MaxScopeDepth+1 {
+		call, ok = b.scope.callables[strings.Join(path, "\x00")]
 	}
 	if !ok {
 		return fail("Code mode namespace path is not callable: " + joined(path))
@@ -142,9 +159,20 @@ func (b *Bound) Resolve(path []string, args []json.RawMessage) (Target, error) {
 	if toolID == "" {
 		return fail("namespace tool is not visible in the run catalog: " + call.tool)
 	}
+	if call.mapper != nil {
+		input, message := mapInputWith(call.mapper, path, args)
+		if message != "" {
+			return fail(message)
+		}
+		return Target{ToolID: toolID, Input: input}, nil
+	}
 	input, err := call.input.Expand(args)
 	if err != nil {
-		return fail("Code mode namespace input of " + joined(path) + " cannot be made: " + err.Error() + ".")
+		return fail(noInput(path, err.Error()))
 	}
 	return Target{ToolID: toolID, Input: input}, nil
+}
+
+func noInput(path []string, why string) string {
+	return "Code mode namespace input of " + joined(path) + " cannot be made: " + why + "."
 }

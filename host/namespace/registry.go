@@ -2,9 +2,11 @@
 // guest sees of them, and which tool a member path calls. Section numbers are
 // those of the code mode contract.
 //
-// There are two kinds. Plugins register theirs in a [Registry], and [Registry.Bind]
-// gives those that a run sees. The namespace of MCP servers is made by [MCP] from
-// the entries of a catalog, with the declarations that programs read in API. Both
+// There are two kinds. Plugins, and the embedding program for them, register theirs
+// in a [Registry], and [Registry.Bind] gives those that a run sees. What they hold is
+// a manifest's scope, which is the same for every run, or what a Go function returns
+// for each exec: see [Create]. The namespace of MCP servers is made by [MCP] from
+// the entries of a catalog, with the declarations that programs read in API. All
 // are a [Bound], so that whoever runs programs need not tell them apart.
 package namespace
 
@@ -18,21 +20,32 @@ import (
 	"github.com/chelahost/chela/manifests"
 )
 
-// Registration is a namespace a plugin offers (section 6.1).
+// Registration is a namespace a plugin offers (section 6.1). What it holds is
+// either Scope or what CreateScope returns.
 type Registration struct {
-	ID                string // unique on the host
-	GlobalName        string // the JavaScript global; unique on the host
-	Description       string // one line
-	Prompt            string // further guidance for a model
+	ID          string // unique on the host
+	GlobalName  string // the JavaScript global; unique on the host
+	Description string // one line
+	Prompt      string // further guidance for a model
+	// PromptFunc, if there is one, gives the guidance in the place of Prompt. It is
+	// called at most once for a run that sees the namespace, when the model's tools
+	// are described.
+	PromptFunc        func(RunContext) string
 	RequiredToolNames []string
-	Scope             manifests.Scope // must not be changed afterwards
+	// Scope is the form of manifests. It must not be changed afterwards.
+	Scope manifests.Scope
+	// CreateScope is the form of Go: see [CreateFunc].
+	CreateScope CreateFunc
 }
 
 // FromManifest returns the registrations of a manifest, in its order.
 func FromManifest(m *manifests.Manifest) []Registration {
 	list := make([]Registration, 0, len(m.Namespaces))
 	for _, n := range m.Namespaces {
-		list = append(list, Registration(n))
+		list = append(list, Registration{
+			ID: n.ID, GlobalName: n.GlobalName, Description: n.Description, Prompt: n.Prompt,
+			RequiredToolNames: n.RequiredToolNames, Scope: n.Scope,
+		})
 	}
 	return list
 }
@@ -48,8 +61,8 @@ type Registry struct {
 type registered struct {
 	Registration
 	plugin string
-	scope  *scope
-	err    error // why the scope is bad: reported where it would be used
+	scope  *scope // nil if CreateScope makes it
+	err    error  // why the scope is bad: reported where it would be used
 }
 
 // New returns an empty registry.
@@ -76,8 +89,11 @@ func (r *Registry) Register(pluginID string, reg Registration) error {
 	if err := manifests.CheckGlobalName(reg.GlobalName); err != nil {
 		return fail(err.Error())
 	}
-	if reg.Scope.Root == nil {
+	switch {
+	case reg.Scope.Root == nil && reg.CreateScope == nil:
 		return fail("Code mode namespace createScope must be a function.")
+	case reg.Scope.Root != nil && reg.CreateScope != nil:
+		return fail(fmt.Sprintf("Code mode namespace %q has both a Scope and a CreateScope: give one of them.", reg.ID))
 	}
 	if len(reg.RequiredToolNames) == 0 {
 		return fail("Code mode namespace requiredToolNames must include at least one tool name.")
@@ -92,9 +108,11 @@ func (r *Registry) Register(pluginID string, reg Registration) error {
 	reg.RequiredToolNames = slices.Compact(names)
 
 	entry := &registered{Registration: reg, plugin: plugin}
-	var message string
-	if entry.scope, message = compile(reg.ID, reg.Scope.Root, reg.RequiredToolNames); message != "" {
-		entry.err = fail(message)
+	if reg.Scope.Root != nil {
+		var message string
+		if entry.scope, message = compile(reg.ID, reg.Scope.Root, reg.RequiredToolNames); message != "" {
+			entry.err = fail(message)
+		}
 	}
 
 	r.mu.Lock()

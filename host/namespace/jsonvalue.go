@@ -8,41 +8,43 @@ import (
 	"github.com/chelahost/chela/manifests"
 )
 
-// appendConfig serializes a configuration value as section 6.4 says. It is data:
-// a key that begins with $ means nothing. A missing value is null.
-func appendConfig(b []byte, value json.RawMessage) (text []byte, message string) {
+// appendJSON serializes a JSON value as section 6.4 says. It is data: a key that
+// begins with $ means nothing. A missing value is null. Messages call it what, and
+// depth is how deep in the scope it is.
+func appendJSON(b []byte, value json.RawMessage, what string, depth int) (text []byte, message string) {
 	switch {
 	case len(value) == 0:
 		return appendValue(b, json.RawMessage("null")), ""
 	case len(value) > MaxConfigBytes:
-		return nil, "Code mode namespace configuration value is larger than " + strconv.Itoa(MaxConfigBytes) + " bytes."
+		return nil, "Code mode namespace " + what + " is larger than " + strconv.Itoa(MaxConfigBytes) + " bytes."
 	case !json.Valid(value):
-		return nil, "Code mode namespace configuration value is not JSON."
+		return nil, "Code mode namespace " + what + " is not JSON."
 	}
 	if first := bytes.TrimSpace(value)[0]; first != '{' && first != '[' {
 		return appendValue(b, value), ""
 	}
 	d := json.NewDecoder(bytes.NewReader(value))
 	d.UseNumber()
-	w := configWriter{text: b, in: d}
-	w.value(0)
+	w := jsonWriter{text: b, in: d, what: what}
+	w.value(depth)
 	if w.message != "" {
 		return nil, w.message
 	}
 	return w.text, ""
 }
 
-// configWriter turns the tokens of valid JSON into descriptors.
-type configWriter struct {
+// jsonWriter turns the tokens of valid JSON into descriptors.
+type jsonWriter struct {
 	text    []byte
 	in      *json.Decoder
+	what    string
 	message string
 }
 
-func (w *configWriter) value(depth int) {
+func (w *jsonWriter) value(depth int) {
 	token, err := w.in.Token()
 	if err != nil {
-		w.message = "Code mode namespace configuration value cannot be read: " + err.Error()
+		w.message = "Code mode namespace " + w.what + " cannot be read: " + err.Error()
 		return
 	}
 	open, ok := token.(json.Delim)
@@ -52,7 +54,7 @@ func (w *configWriter) value(depth int) {
 		return
 	}
 	if depth >= MaxScopeDepth {
-		w.message = "Code mode namespace configuration value is nested deeper than " + strconv.Itoa(MaxScopeDepth) + " levels."
+		w.message = "Code mode namespace " + w.what + " is nested deeper than " + strconv.Itoa(MaxScopeDepth) + " levels."
 		return
 	}
 	if open == '[' {
@@ -76,7 +78,7 @@ func (w *configWriter) value(depth int) {
 			return
 		}
 		if seen[key] {
-			w.message = "Code mode namespace configuration value has the key " + strconv.Quote(clip(key)) + " twice."
+			w.message = "Code mode namespace " + w.what + " has the key " + strconv.Quote(clip(key)) + " twice."
 			return
 		}
 		seen[key] = true
