@@ -21,7 +21,9 @@ const (
 
 // guestEngine gives codemode its guests: heaps of quickjs with the controller in them. It is where the two packages meet.
 type guestEngine struct {
-	js *quickjs.Engine
+	ready chan struct{} // closed when js and err are set
+	js    *quickjs.Engine
+	err   error
 
 	mu     sync.Mutex
 	base   *image
@@ -37,12 +39,41 @@ type image struct {
 	err   error
 }
 
-func newGuestEngine(js *quickjs.Engine) *guestEngine {
-	return &guestEngine{js: js, images: map[string]*list.Element{}}
+// newGuestEngine starts to open an engine, and does not wait for it: plugins can be loaded meanwhile.
+func newGuestEngine(ctx context.Context, opts *quickjs.Options) *guestEngine {
+	e := &guestEngine{ready: make(chan struct{}), images: map[string]*list.Element{}}
+	ctx = context.WithoutCancel(ctx)
+	go func() {
+		defer close(e.ready)
+		e.js, e.err = quickjs.New(ctx, opts)
+	}()
+	return e
+}
+
+// wait waits until the engine is open. It never is when its module cannot be compiled, which is a fault of the build.
+func (e *guestEngine) wait(ctx context.Context) error {
+	select {
+	case <-e.ready:
+		return e.err
+	case <-ctx.Done():
+		return quickjs.ErrInterrupted
+	}
+}
+
+// Close closes the engine. Its guests must be closed.
+func (e *guestEngine) Close(ctx context.Context) error {
+	<-e.ready
+	if e.js == nil {
+		return nil
+	}
+	return e.js.Close(ctx)
 }
 
 // Start implements codemode.Engine.
 func (e *guestEngine) Start(ctx context.Context, key string, boot func() []byte, lim codemode.GuestLimits) (codemode.Guest, error) {
+	if err := e.wait(ctx); err != nil {
+		return nil, guestError(err)
+	}
 	img, err := e.image(ctx, key, boot)
 	if err != nil {
 		return nil, guestError(err)

@@ -53,7 +53,7 @@ type Host struct {
 	cfg     codemode.Config
 	gate    *policy.Gate
 	cache   compilecache.Cache
-	js      *quickjs.Engine
+	guests  *guestEngine
 	plugins *plugin.Runtime
 	cells   *codemode.Runner
 	spaces  *namespace.Registry
@@ -75,7 +75,8 @@ type loaded struct {
 	config  map[string]json.RawMessage
 }
 
-// Open makes a host. opts may be nil. Close it after use.
+// Open makes a host. opts may be nil. Close it after use. The JavaScript engine is prepared in the background: the first
+// cell waits for it.
 func Open(ctx context.Context, opts *Options) (_ *Host, err error) {
 	var o Options
 	if opts != nil {
@@ -99,10 +100,8 @@ func Open(ctx context.Context, opts *Options) (_ *Host, err error) {
 	if err != nil {
 		return nil, errors.Join(err, h.cache.Close(ctx))
 	}
-	if h.js, err = quickjs.New(ctx, &quickjs.Options{Cache: h.cache}); err != nil {
-		return nil, errors.Join(err, h.plugins.Close(ctx), h.cache.Close(ctx))
-	}
-	h.cells = codemode.NewRunner(newGuestEngine(h.js), &codemode.Options{Logger: o.Logger})
+	h.guests = newGuestEngine(ctx, &quickjs.Options{Cache: h.cache})
+	h.cells = codemode.NewRunner(h.guests, &codemode.Options{Logger: o.Logger})
 	return h, nil
 }
 
@@ -176,7 +175,7 @@ func (h *Host) Close(ctx context.Context) error {
 		h.mu.Lock()
 		h.closed = true
 		h.mu.Unlock()
-		h.err = errors.Join(h.cells.Close(ctx), h.plugins.Close(ctx), h.js.Close(ctx), h.cache.Close(ctx))
+		h.err = errors.Join(h.cells.Close(ctx), h.plugins.Close(ctx), h.guests.Close(ctx), h.cache.Close(ctx))
 	})
 	return h.err
 }
