@@ -138,13 +138,15 @@ func (h *Host) register(l *loaded) error {
 	if h.loaded[m.ID] != nil {
 		return fmt.Errorf("a plugin with the id %q is loaded already: unload it first, or load this one under another id", m.ID)
 	}
-	for _, n := range m.Namespaces {
+	for i, n := range m.Namespaces {
 		err := h.spaces.Register(m.ID, namespace.Registration{
 			ID: n.ID, GlobalName: n.GlobalName, Description: n.Description, Prompt: n.Prompt,
 			RequiredToolNames: n.RequiredToolNames, Scope: n.Scope,
 		})
 		if err != nil {
-			h.spaces.Clear(m.ID)
+			for _, added := range m.Namespaces[:i] { // not those that RegisterNamespace added for the plugin
+				h.spaces.Unregister(added.ID)
+			}
 			return err
 		}
 	}

@@ -49,6 +49,9 @@ func (h *Host) StartRun(o RunOptions) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	spaces = namespace.InRun(spaces, namespace.RunContext{
+		RunID: o.RunID, SessionID: o.SessionID, SessionKey: o.SessionKey, AgentID: o.AgentID,
+	})
 	cfg := o.Config
 	if cfg == nil {
 		cfg = &h.cfg
@@ -63,12 +66,17 @@ func (h *Host) StartRun(o RunOptions) (*Run, error) {
 	}, nil
 }
 
-// Exec runs a cell; see codemode.Runner.Exec.
+// Exec runs a cell; see codemode.Runner.Exec. Before it, namespaces that Go functions make are made; when one cannot be
+// made, the exec fails.
 func (r *Run) Exec(ctx context.Context, callID string, args codemode.ExecArguments) (*codemode.Result, error) {
 	if !r.decision.On {
 		return r.disabled(), nil
 	}
-	return r.host.cells.Exec(ctx, r.scope, callID, args)
+	scope, failed := r.execScope(ctx, args)
+	if failed != nil {
+		return failed, nil
+	}
+	return r.host.cells.Exec(ctx, scope, callID, args)
 }
 
 // Wait lets a suspended cell go on; see codemode.Runner.Wait.
@@ -100,7 +108,7 @@ func (r *Run) CodeMode() surface.Decision { return r.decision }
 // Catalog gives what the run sees.
 func (r *Run) Catalog() *catalog.Catalog { return r.scope.Catalog }
 
-// Namespaces gives the namespaces that the run sees.
+// Namespaces gives the namespaces that the run sees. What Go functions make for each exec is not in them.
 func (r *Run) Namespaces() []*namespace.Bound { return r.spaces }
 
 // EndSession drops the suspended cells of a session.
