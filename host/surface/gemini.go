@@ -48,15 +48,20 @@ func (p geminiProperties) MarshalJSON() ([]byte, error) {
 	return join(list), nil
 }
 
-// maxGeminiNodes bounds what references may blow a schema up to; beyond it, a schema is any string.
-const maxGeminiNodes = 5000
+// What references may blow a schema up to; beyond it, a schema is any string.
+const (
+	maxGeminiNodes  = 5000
+	maxGeminiDepth  = 64
+	maxPointerBytes = 1024
+)
 
 // geminiReader translates one schema. What the subset cannot say is left out, so that the result allows more than the
 // schema, never less than what the model has to send: inputs are validated against the whole schema anyway.
 type geminiReader struct {
-	root  []member
-	refs  []string // being followed
-	nodes int
+	parsed map[string][]member // by JSON Pointer, "#" the whole
+	refs   []string            // being followed
+	nodes  int
+	depth  int
 }
 
 // geminiParameters translates the schema of a function's arguments; nil if there are none, since an object without
@@ -66,7 +71,7 @@ func geminiParameters(raw json.RawMessage) *geminiNode {
 	if err != nil {
 		return nil
 	}
-	n := (&geminiReader{root: root}).object(root)
+	n := (&geminiReader{parsed: map[string][]member{"#": root}}).object(root)
 	if n.Properties == nil {
 		return nil
 	}
@@ -75,11 +80,15 @@ func geminiParameters(raw json.RawMessage) *geminiNode {
 }
 
 func (r *geminiReader) node(raw json.RawMessage) *geminiNode {
-	r.nodes++
-	members, err := object(raw)
-	if err != nil || r.nodes > maxGeminiNodes {
+	if r.nodes++; r.nodes > maxGeminiNodes || r.depth == maxGeminiDepth {
 		return &geminiNode{Type: "string"}
 	}
+	members, err := object(raw)
+	if err != nil {
+		return &geminiNode{Type: "string"}
+	}
+	r.depth++
+	defer func() { r.depth-- }()
 	if ref := text(find(members, "$ref")); ref != "" {
 		return annotate(r.follow(ref), members)
 	}
@@ -231,19 +240,28 @@ func (r *geminiReader) union(members []member) (n *geminiNode, nullable bool) {
 
 // follow translates what a reference inside the document names. One that comes back to itself ends as any object.
 func (r *geminiReader) follow(ref string) *geminiNode {
-	path, ok := strings.CutPrefix(ref, "#/")
-	if !ok || slices.Contains(r.refs, ref) {
+	if !strings.HasPrefix(ref, "#/") || len(ref) > maxPointerBytes || slices.Contains(r.refs, ref) {
 		return &geminiNode{Type: "object"}
 	}
-	var target json.RawMessage
-	members := r.root
-	for part := range strings.SplitSeq(path, "/") {
-		target = find(members, strings.NewReplacer("~1", "/", "~0", "~").Replace(part))
-		members, _ = object(target)
-	}
+	target := r.target(ref)
 	r.refs = append(r.refs, ref)
 	defer func() { r.refs = r.refs[:len(r.refs)-1] }()
 	return r.node(target)
+}
+
+// target gives what a pointer names. Everything on the way is parsed once.
+func (r *geminiReader) target(pointer string) json.RawMessage {
+	cut := strings.LastIndexByte(pointer, '/')
+	if cut < 0 {
+		return nil
+	}
+	parent, key := pointer[:cut], strings.NewReplacer("~1", "/", "~0", "~").Replace(pointer[cut+1:])
+	members, ok := r.parsed[parent]
+	if !ok {
+		members, _ = object(r.target(parent))
+		r.parsed[parent] = members
+	}
+	return find(members, key)
 }
 
 // literals gives the values of enum and const if all are strings, which is all that Gemini takes.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 )
 
 // member is one member of a JSON object. Objects are read as lists of them, so that their order stays, and so that names
@@ -43,7 +44,7 @@ func object(raw []byte) ([]member, error) {
 	if _, err := d.Token(); err != nil {
 		return nil, errNoObject
 	}
-	if _, err := d.Token(); err == nil || d.More() {
+	if _, err := d.Token(); err != io.EOF {
 		return nil, errNoObject // something follows it
 	}
 	return list, nil
