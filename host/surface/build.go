@@ -1,6 +1,7 @@
 package surface
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -48,8 +49,8 @@ func Build(items []*Item, opts *BuildOptions) (*Surface, error) {
 	var direct, hidden []*catalog.Entry
 	last := make(map[string]*Item, len(items))
 	for _, i := range items {
-		if i == nil {
-			return nil, fmt.Errorf("surface: nil item: check the error of NewItem")
+		if i == nil || i.entry == nil && i.control == "" {
+			return nil, errors.New("surface: an item is empty: make items with NewItem, and check its error")
 		}
 		if i.entry != nil {
 			last[i.entry.ID] = i

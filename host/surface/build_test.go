@@ -223,6 +223,8 @@ func TestCatalogIsReused(t *testing.T) {
 func TestBuildRefuses(t *testing.T) {
 	for name, items := range map[string][]*surface.Item{
 		"nil item":   {nil},
+		"empty item": {{}},
+		"nil entry":  {surface.Cataloged(nil)},
 		"same names": {direct(t, image), direct(t, catalog.Tool{Name: "image", SourceName: "vision"})},
 	} {
 		if _, err := surface.Build(items, nil); err == nil {
