@@ -12,6 +12,7 @@ import (
 
 	"github.com/chelahost/chela/host"
 	"github.com/chelahost/chela/host/codemode"
+	"github.com/chelahost/chela/host/plugin"
 )
 
 // The range of codemode.Config.Timeout. What lies outside is refused here, rather than changed in silence.
@@ -27,6 +28,7 @@ var identity = host.RunOptions{RunID: "cli", SessionID: "cli", SessionKey: "cli"
 type execFlags struct {
 	plugins, grants []string
 	code, language  string
+	trace           string
 	timeout         time.Duration
 	json            bool
 }
@@ -69,6 +71,7 @@ when its time was over, 2 wrong usage, 1 any other error. Interrupting aborts it
 	flags.StringArrayVar(&f.grants, "grant-dir", nil, "let the plugins that ask for it read a directory, as `GUEST=HOST`; can be repeated")
 	flags.StringVar(&f.language, "language", "", "`LANGUAGE` of the program: javascript or typescript (default javascript, for .ts files typescript)")
 	flags.DurationVar(&f.timeout, "timeout", defaultTimeout, "how long the program may take, as `TIME` such as 500ms or 30s")
+	flags.StringVar(&f.trace, "trace", "", "write a record of every call to `FILE`, one JSON object a line")
 	flags.BoolVar(&f.json, "json", false, "print the result as exactly one JSON object")
 	return cmd
 }
@@ -90,7 +93,25 @@ func (a *app) exec(ctx context.Context, f *execFlags, args []string) error {
 	if err != nil {
 		return err
 	}
-	h, err := a.open(ctx, codemode.Config{Timeout: f.timeout}, f.plugins, grants)
+	opts := host.Options{CodeMode: codemode.Config{Timeout: f.timeout}}
+	if f.trace == "" {
+		return a.cell(ctx, f, opts, grants, program)
+	}
+	t, err := openTrace(f.trace)
+	if err != nil {
+		return err
+	}
+	opts.Recorder = t.records.Record
+	err = a.cell(ctx, f, opts, grants, program)
+	if lost := t.close(); lost != nil {
+		return lost
+	}
+	return err
+}
+
+// cell runs the program and prints its result.
+func (a *app) cell(ctx context.Context, f *execFlags, opts host.Options, grants []plugin.Directory, program codemode.ExecArguments) error {
+	h, err := a.open(ctx, opts, f.plugins, grants)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/chelahost/chela/host"
-	"github.com/chelahost/chela/host/codemode"
 	"github.com/chelahost/chela/host/plugin"
 	"github.com/chelahost/chela/manifests"
 )
@@ -18,7 +17,7 @@ const closeTime = 2 * time.Second
 
 // open makes a host with the plugins in dirs. A plugin that cannot be loaded is reported and left out; if none can, that
 // is the error. Close the host with app.close.
-func (a *app) open(ctx context.Context, cfg codemode.Config, dirs []string, grants []plugin.Directory) (_ *host.Host, err error) {
+func (a *app) open(ctx context.Context, opts host.Options, dirs []string, grants []plugin.Directory) (_ *host.Host, err error) {
 	wishes := make([]wish, len(dirs))
 	for i, dir := range dirs {
 		wishes[i] = readWish(dir)
@@ -26,11 +25,10 @@ func (a *app) open(ctx context.Context, cfg codemode.Config, dirs []string, gran
 	if err := checkGrants(grants, wishes); err != nil {
 		return nil, err
 	}
-	log, err := a.logger()
-	if err != nil {
+	if opts.Logger, err = a.logger(); err != nil {
 		return nil, err
 	}
-	h, err := host.Open(ctx, &host.Options{Logger: log, CodeMode: cfg})
+	h, err := host.Open(ctx, &opts)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/chelahost/chela/host"
 	"github.com/chelahost/chela/host/catalog"
-	"github.com/chelahost/chela/host/codemode"
 	"github.com/chelahost/chela/host/namespace"
 	"github.com/chelahost/chela/host/surface"
 )
@@ -82,7 +81,7 @@ func (a *app) tools(ctx context.Context, plugins []string, asJSON, describe bool
 func (a *app) openQuietly(ctx context.Context, plugins []string) (*host.Host, error) {
 	quiet := *a
 	quiet.hints = false
-	return quiet.open(ctx, codemode.Config{}, plugins, nil)
+	return quiet.open(ctx, host.Options{}, plugins, nil)
 }
 
 // catalogJSON is what tools --json prints.
