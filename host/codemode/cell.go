@@ -46,13 +46,14 @@ func (c *cell) count(f func(*counters)) {
 
 // exec runs a new cell until it is done or has to wait.
 func (c *cell) exec(ctx context.Context) *Result {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
-	defer cancel()
+	// A heap for this catalog may have to be made first. That is the host's time, not the program's.
 	guest, err := c.runner.engine.Start(ctx, c.scope.key, c.scope.boot, c.guestLimits())
 	if err != nil {
 		return c.fail(c.legFailure(ctx, err))
 	}
 	c.guest = guest
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
 	report, err := guest.Begin(ctx, Program{
 		File: c.prog.File, Checks: c.prog.Checks, Source: c.prog.Source, Above: c.prog.LineOffset,
 	})
