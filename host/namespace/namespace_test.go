@@ -51,7 +51,7 @@ func changed(t testing.TB, change func(*Registration)) Registration {
 	return reg
 }
 
-func TestRegister(t *testing.T) {
+func TestA41_Register(t *testing.T) {
 	global := func(name string) func(*Registration) { return func(r *Registration) { r.GlobalName = name } }
 	everythingWrong := Registration{}
 	tests := []struct {
@@ -104,7 +104,7 @@ func TestRegister(t *testing.T) {
 	}
 }
 
-func TestRegistry(t *testing.T) {
+func TestA42_Registry(t *testing.T) {
 	r := New()
 	for _, id := range []string{"c", "a", "b"} {
 		reg := changed(t, func(r *Registration) { r.ID, r.GlobalName = id, "G"+id })
@@ -154,7 +154,7 @@ func bind(t testing.TB, tools Owner, plugin string, reg Registration, config map
 	})
 }
 
-func TestVisibility(t *testing.T) {
+func TestA44_A45_Visibility(t *testing.T) {
 	tests := []struct {
 		name  string
 		tools owner
