@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/chelahost/chela/host"
 	"github.com/chelahost/chela/host/catalog"
@@ -139,14 +138,23 @@ func BenchmarkCell(b *testing.B) {
 	}
 }
 
-// BenchmarkCompute measures what a program computes by itself.
+// BenchmarkCompute measures what a program computes by itself, and what the checks cost that let the host stop it.
 func BenchmarkCompute(b *testing.B) {
 	programs := benchPrograms(b)
-	h := open(b, nil)
-	register(b, h, rowsTool())
-	run := start(b, h)
+	runs := map[string]*host.Run{}
+	for _, kind := range []string{"metered", "unmetered"} {
+		o := &host.Options{}
+		if kind == "unmetered" {
+			o = host.Unmetered(o)
+		}
+		h := open(b, o)
+		register(b, h, rowsTool())
+		runs[kind] = start(b, h)
+	}
 	for _, name := range []string{"fib-27", "loop-1e7", "rows-10000"} {
-		b.Run(name, func(b *testing.B) { benchCell(b, run, programs[name]) })
+		for _, kind := range []string{"metered", "unmetered"} {
+			b.Run(name+"/"+kind, func(b *testing.B) { benchCell(b, runs[kind], programs[name]) })
+		}
 	}
 }
 
@@ -191,5 +199,3 @@ func BenchmarkStartRun(b *testing.B) {
 		})
 	}
 }
-
-var _ = time.Second
