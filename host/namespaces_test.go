@@ -147,6 +147,12 @@ func TestA42_ClearingOnePlugin(t *testing.T) {
 func TestA43_UnsafeScopesFailTheExec(t *testing.T) {
 	loop := map[string]any{}
 	loop["self"] = loop
+	h := open(t, nil)
+	called := false
+	register(t, h, catalog.Tool{Name: "read", Runner: catalog.RunnerFunc(func(context.Context, catalog.Call) (catalog.Result, error) {
+		called = true
+		return catalog.Result{}, nil
+	})})
 	for _, tt := range []struct {
 		scope any
 		want  string
@@ -157,12 +163,6 @@ func TestA43_UnsafeScopesFailTheExec(t *testing.T) {
 		{"text", `Code mode namespace "files" createScope must return an object.`},
 		{errors.New("no files today"), "no files today"},
 	} {
-		h := open(t, nil)
-		called := false
-		register(t, h, catalog.Tool{Name: "read", Runner: catalog.RunnerFunc(func(context.Context, catalog.Call) (catalog.Result, error) {
-			called = true
-			return catalog.Result{}, nil
-		})})
 		reg := spaceOf("files", "Files", tt.scope, "read")
 		if err, ok := tt.scope.(error); ok {
 			reg.CreateScope = func(context.Context, namespace.RunContext) (any, error) { return nil, err }
@@ -183,6 +183,7 @@ func TestA43_UnsafeScopesFailTheExec(t *testing.T) {
 				t.Errorf("called: %v\n%s", called, d)
 			}
 		}
+		h.UnregisterNamespace("files")
 	}
 }
 
