@@ -21,7 +21,7 @@ func runCell(tb testing.TB, run *host.Run, code string) *codemode.Result {
 }
 
 // What JSON cannot carry is converted member by member, and never silently wrong (contract R20).
-func TestValues(t *testing.T) {
+func TestR20_Values(t *testing.T) {
 	h := open(t, nil)
 	register(t, h, echoTool())
 	run := start(t, h)

@@ -180,7 +180,7 @@ func TestHostileTextIsLinear(t *testing.T) {
 }
 
 // A JavaScript cell in which nothing is suspected never reaches esbuild, whose every call allocates by the hundred.
-func TestOrdinaryCellIsOnlyScanned(t *testing.T) {
+func TestA21_OrdinaryCellIsOnlyScanned(t *testing.T) {
 	for _, text := range []string{ordinaryCell, "return 1+1", "const important = 1; return {requirements: important}", "async function f() { return 1 }\nreturn f()", "(async () => { return 1 })()", "x = 5\nreturn x"} {
 		allocs := testing.AllocsPerRun(10, func() {
 			if _, err := Prepare(text, JavaScript); err != nil {
