@@ -6,7 +6,7 @@
 // The last line of what it prints is the count. It exits with 1 if a line in scope has no passing test, if a test of a line
 // fails, or if the tests could not be run.
 //
-// A test carries ids at the start of its name or of the last part of it: TestA33_A34_Something, TestValues/R20_dates. A
+// A test carries ids at the start of its name or of the last part of it: TestA33_A34_Something, TestHints/K5_nullable. A
 // subtest's name has to stand as a string in the function of its test, so that it can be found without running it.
 package main
 
