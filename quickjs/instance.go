@@ -101,16 +101,19 @@ func (in *instance) grow(size uint64) bool {
 func (in *instance) restore(img *Image) bool {
 	in.clearStack()
 	in.image = img
-	return in.mem.Restore(img.heap, in.mod.Memory())
+	return in.mem.Restore(img.heap, in.mod.Memory(), stack)
 }
 
-// clearStack zeroes what guests left on the C stack, which is empty at rest. Few reach below its top: giving the rest back
-// to the system costs less than reading it.
+// stack is the C stack. It is empty at rest, and zero in every image.
+var stack = linear.Range{From: initialMemory, To: initialMemory + stackBytes}
+
+// clearStack zeroes what guests left on the C stack. Few reach below its top: giving the rest back to the system costs
+// less than reading it.
 func (in *instance) clearStack() {
 	const top = 64 << 10
 	mem := in.mem.Bytes()
-	linear.ClearUntouched(mem[initialMemory : initialMemory+stackBytes-top])
-	clear(mem[initialMemory+stackBytes-top : initialMemory+stackBytes])
+	linear.ClearUntouched(mem[stack.From : stack.To-top])
+	clear(mem[stack.To-top : stack.To])
 }
 
 // view gives n bytes at ptr, aliasing the memory: the caller copies them before the guest runs again. Nothing that a

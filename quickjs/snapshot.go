@@ -27,7 +27,7 @@ func (g *Guest) Snapshot(maxBytes int) (*Snapshot, error) {
 	}
 	in := g.inst
 	in.clearStack()
-	pages, ok := in.mem.Diff(in.image.heap, maxBytes)
+	pages, ok := in.mem.Diff(in.image.heap, maxBytes, stack)
 	if !ok {
 		return nil, ErrSnapshotSize
 	}

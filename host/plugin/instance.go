@@ -231,7 +231,7 @@ func (in *instance) reset() error {
 	if !in.used {
 		return nil
 	}
-	if in.memory != nil && !in.memory.Restore(in.image, in.module.Memory()) {
+	if in.memory != nil && !in.memory.Restore(in.image, in.module.Memory(), linear.Range{}) {
 		return errShrink
 	}
 	if _, err := in.module.ExportedFunction(meter.RestoreExport).Call(context.Background()); err != nil {

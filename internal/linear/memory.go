@@ -69,6 +69,17 @@ func (m *Memory) Limit(n uint64) { m.limit = min(n, m.Space()) }
 // Refused reports whether the module has asked for more than the limit.
 func (m *Memory) Refused() bool { return m.refused }
 
+// A Range is a part of a memory, in bytes from its start; multiples of PageSize.
+type Range struct{ From, To int }
+
+// next gives the offset to go on with, if the page at the offset lies in the range.
+func (r Range) next(at int) int {
+	if at >= r.From && at < r.To {
+		return r.To
+	}
+	return at
+}
+
 // Fill writes image into the memory of a new module, which has just grown to at least the image's length and is zero
 // from start on. Pages that the image leaves zero are not touched: the first touch of its pages is most of what a new
 // instance costs.
@@ -85,14 +96,15 @@ func (m *Memory) Fill(image []byte, start int) {
 
 // Restore makes the memory equal to image, which it was at least as large as. The module must be at rest; mem is its
 // view of the memory. It writes only what differs: most of a memory is untouched by a call, and comparing is much
-// cheaper than writing. It is false if the module's runtime did not take the smaller size.
-func (m *Memory) Restore(image []byte, mem api.Memory) bool {
+// cheaper than writing. The range known is equal already and is not read: reading what was given back to the system would
+// map it again. It is false if the module's runtime did not take the smaller size.
+func (m *Memory) Restore(image []byte, mem api.Memory, known Range) bool {
 	m.refused = false
 	if m.size > uint64(len(image)) && !m.shrinkTo(uint64(len(image)), mem) {
 		return false
 	}
 	have := m.Bytes()
-	for at := 0; at < len(image); at += PageSize {
+	for at := known.next(0); at < len(image); at = known.next(at + PageSize) {
 		end := min(at+PageSize, len(image))
 		if !bytes.Equal(have[at:end], image[at:end]) {
 			copy(have[at:end], image[at:end])
@@ -118,10 +130,11 @@ type Page struct {
 }
 
 // Diff returns copies of the pages in which the memory differs from image; a page beyond the image is compared with zero.
-// It stops, with ok false, as soon as the pages are more than maxBytes. Lengths are multiples of PageSize.
-func (m *Memory) Diff(image []byte, maxBytes int) (pages []Page, ok bool) {
+// It stops, with ok false, as soon as the pages are more than maxBytes. Lengths are multiples of PageSize. The range known
+// is equal and is not read.
+func (m *Memory) Diff(image []byte, maxBytes int, known Range) (pages []Page, ok bool) {
 	mem, size := m.Bytes(), 0
-	for at := 0; at < len(mem); at += PageSize {
+	for at := known.next(0); at < len(mem); at = known.next(at + PageSize) {
 		want := zeroPage[:]
 		if at < len(image) {
 			want = image[at : at+PageSize]

@@ -61,7 +61,7 @@ func TestGrowAndRestore(t *testing.T) {
 		for range 100 {
 			mem.WriteByte(uint32(rnd.IntN(int(mem.Size()))), 0xff)
 		}
-		if !m.Restore(image, mem) {
+		if !m.Restore(image, mem, Range{}) {
 			t.Fatalf("the runtime keeps %d bytes", mem.Size())
 		}
 		if got, ok := mem.Read(0, mem.Size()); !ok || !bytes.Equal(got, image) {
@@ -75,7 +75,7 @@ func TestLimit(t *testing.T) {
 	if _, ok := mem.Grow(4); ok || !m.Refused() {
 		t.Error("the memory grew past its space")
 	}
-	if m.Restore(make([]byte, wasmPage), mem); m.Refused() {
+	if m.Restore(make([]byte, wasmPage), mem, Range{}); m.Refused() {
 		t.Error("a restored memory still says that it was refused")
 	}
 	m.Limit(2 * wasmPage)
@@ -94,18 +94,21 @@ func TestDiff(t *testing.T) {
 	image[0] = 1
 	m.Fill(image, 0)
 	mem.Grow(1)
-	if pages, ok := m.Diff(image, 0); !ok || len(pages) != 0 {
+	if pages, ok := m.Diff(image, 0, Range{}); !ok || len(pages) != 0 {
 		t.Errorf("%d pages differ from the image", len(pages))
 	}
 	for _, at := range []uint32{5, PageSize, wasmPage + 3*PageSize} {
 		mem.WriteByte(at, 7)
 	}
-	pages, ok := m.Diff(image, 3*PageSize)
+	pages, ok := m.Diff(image, 3*PageSize, Range{})
 	if !ok || len(pages) != 3 || pages[2].Index != wasmPage/PageSize+3 || pages[2].Data[0] != 7 {
 		t.Errorf("%v, %d pages", ok, len(pages))
 	}
-	if _, ok := m.Diff(image, 3*PageSize-1); ok {
+	if _, ok := m.Diff(image, 3*PageSize-1, Range{}); ok {
 		t.Error("one byte less than needed was enough")
+	}
+	if pages, _ := m.Diff(image, 3*PageSize, Range{PageSize, 3 * PageSize}); len(pages) != 2 || pages[1].Index != wasmPage/PageSize+3 {
+		t.Errorf("%d pages outside of what is known", len(pages))
 	}
 	mem.WriteByte(5, 9)
 	if pages[0].Data[5] != 7 {
@@ -142,6 +145,6 @@ func BenchmarkRestore(b *testing.B) {
 		for at := uint32(0); at < 20*PageSize; at += PageSize {
 			mem.WriteByte(at, 1)
 		}
-		m.Restore(image, mem)
+		m.Restore(image, mem, Range{})
 	}
 }
