@@ -57,6 +57,7 @@ var homes = map[string][]string{
 	"github.com/Masterminds/semver":                       {"manifests"},
 	"github.com/tailscale/hujson":                         {"host/config"},
 	"github.com/spf13/cobra":                              {"cmd/chela"},
+	"go.opentelemetry.io/otel":                            {"host/codemode", "host"},
 }
 
 func TestArrows(t *testing.T) {

@@ -10,6 +10,9 @@ import (
 	"log/slog"
 	"sync"
 
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/chelahost/chela/host/catalog"
 	"github.com/chelahost/chela/host/codemode"
 	"github.com/chelahost/chela/host/namespace"
@@ -45,6 +48,10 @@ type Options struct {
 	Redactor *policy.Redactor
 	// PluginLimits bound plugins; each can be given its own, see PluginOptions.
 	PluginLimits plugin.Limits
+	// Tracer and Meter are for OpenTelemetry: spans and measurements of cells and of calls, without anything that belongs to
+	// a user; see codemode.Options. nil for none.
+	Tracer trace.TracerProvider
+	Meter  metric.MeterProvider
 
 	unmetered bool // for benchmarks, which tell what the checks cost
 }
@@ -103,7 +110,7 @@ func Open(ctx context.Context, opts *Options) (_ *Host, err error) {
 		return nil, errors.Join(err, h.cache.Close(ctx))
 	}
 	h.guests = newGuestEngine(ctx, &quickjs.Options{Cache: h.cache, Unmetered: o.unmetered})
-	h.cells = codemode.NewRunner(h.guests, &codemode.Options{Logger: o.Logger})
+	h.cells = codemode.NewRunner(h.guests, &codemode.Options{Logger: o.Logger, Tracer: o.Tracer, Meter: o.Meter})
 	return h, nil
 }
 

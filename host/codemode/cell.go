@@ -20,6 +20,7 @@ type cell struct {
 	parent      string // the call id of the exec
 	restartSafe bool
 	bridge      *bridge
+	leg         *legSpan // the exec or wait that drives it, or did last
 
 	guest Guest    // while it runs
 	snap  Snapshot // while it is suspended
@@ -255,6 +256,7 @@ func (c *cell) suspend() *Result {
 	}
 	c.guest.Close()
 	c.guest, c.snap = nil, snap
+	c.leg.suspended(snap)
 	return c.runner.again(c)
 }
 

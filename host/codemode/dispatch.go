@@ -112,9 +112,16 @@ func (c *cell) lookup(method string, args []json.RawMessage) (*catalog.Entry, er
 	return c.scope.Catalog.Lookup(id)
 }
 
-// invoke runs a tool: the one way for every call, whoever asked for it. The gate decides, the contracts are held, and only
-// then and in between the tool runs.
+// invoke runs a tool: the one way for every call, whoever asked for it.
 func (c *cell) invoke(ctx context.Context, k *call, e *catalog.Entry, input json.RawMessage) (catalog.Result, error) {
+	ctx, seen := c.runner.observe.call(ctx, e)
+	result, err := c.gated(ctx, seen, k, e, input)
+	seen.end(ctx, k.outcome, err) // written in this goroutine only
+	return result, err
+}
+
+// gated is invoke's work: the gate decides, the contracts are held, and only then and in between the tool runs.
+func (c *cell) gated(ctx context.Context, seen *callSpan, k *call, e *catalog.Entry, input json.RawMessage) (catalog.Result, error) {
 	var none catalog.Result
 	var seq int
 	c.count(func(t *counters) { t.call++; seq = t.call })
@@ -142,8 +149,8 @@ func (c *cell) invoke(ctx context.Context, k *call, e *catalog.Entry, input json
 			}
 			return e.CheckOutput(r.Value())
 		},
-		Waiting: func(a policy.Approval) { c.bridge.approval(k, &a) },
-		Resumed: func() { c.bridge.approval(k, nil) },
+		Waiting: func(a policy.Approval) { seen.asked(); c.bridge.approval(k, &a) },
+		Resumed: func() { seen.answered(); c.bridge.approval(k, nil) },
 		Code:    errorCode,
 	})
 	if err != nil {
@@ -152,7 +159,10 @@ func (c *cell) invoke(ctx context.Context, k *call, e *catalog.Entry, input json
 	}
 	// A call that is cancelled while its tool runs may have done its work: its record must not wait for a tool that does
 	// not listen, and may never come back.
-	stop := context.AfterFunc(ctx, func() { pass.Abandon(ctx, context.Cause(ctx)) })
+	stop := context.AfterFunc(ctx, func() {
+		seen.end(ctx, Unknown, nil)
+		pass.Abandon(ctx, context.Cause(ctx))
+	})
 	result, err := e.Runner.RunTool(ctx, catalog.Call{ID: call.CallID, ParentID: c.parent, Tool: e.ID, Input: pass.Input()})
 	if err == nil {
 		err = result.Check()

@@ -16,6 +16,9 @@ import (
 	"sync"
 	"time"
 
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/chelahost/chela/host/codemode/internal/source"
 )
 
@@ -26,12 +29,19 @@ var ErrClosed = errors.New("codemode: the runner is closed")
 type Options struct {
 	// Logger gets what an operator should know. nil discards it.
 	Logger *slog.Logger
+	// Tracer gets a span for each exec, each wait and each call of a tool; nil for none. The span in the context of an exec
+	// is the parent of its span, which is the parent of those of its calls, which are in the contexts that tools get. No
+	// span has anything of a program, an input, a result or an error but its size and class.
+	Tracer trace.TracerProvider
+	// Meter gets counts, times and sizes of cells and calls; nil for none.
+	Meter metric.MeterProvider
 }
 
 // A Runner runs cells and keeps those that are suspended. It is safe for concurrent use.
 type Runner struct {
-	engine Engine
-	log    *slog.Logger
+	engine  Engine
+	log     *slog.Logger
+	observe *observer
 
 	mu     sync.Mutex
 	parked map[string]*cell
@@ -52,7 +62,9 @@ func NewRunner(engine Engine, opts *Options) *Runner {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	return &Runner{engine: engine, log: o.Logger, parked: map[string]*cell{}, ctx: ctx, cancel: cancel}
+	r := &Runner{engine: engine, log: o.Logger, parked: map[string]*cell{}, ctx: ctx, cancel: cancel}
+	r.observe = newObserver(&o, r.Suspended)
+	return r
 }
 
 // Exec runs a cell until it completes, fails, or waits for calls at the end of its time. callID identifies the exec, for
@@ -65,15 +77,16 @@ func (r *Runner) Exec(ctx context.Context, scope *Scope, callID string, args Exe
 	}
 	defer done()
 	c := &cell{runner: r, scope: scope, cfg: &scope.cfg, parent: callID, restartSafe: args.RestartSafe}
+	ctx, leg := r.observe.exec(ctx, c)
 	c.bridge = newBridge(ctx, c.cfg.MaxPendingToolCalls, &r.calls, c.perform)
 	pass, err := c.admit(ctx, &args)
 	if err != nil {
-		return c.fail(failure(err)), nil
+		return leg.end(ctx, c.fail(failure(err))), nil
 	}
 	if err := c.prepare(&args); err != nil {
-		return pass.end(ctx, c.fail(failure(err))), nil
+		return leg.end(ctx, pass.end(ctx, c.fail(failure(err)))), nil
 	}
-	return pass.end(ctx, c.exec(ctx)), nil
+	return leg.end(ctx, pass.end(ctx, c.exec(ctx))), nil
 }
 
 // prepare reads the program.
@@ -108,10 +121,11 @@ func (r *Runner) Wait(ctx context.Context, scope *Scope, args WaitArguments) (*R
 	}
 	defer done()
 	c, f := r.take(scope, args.RunID)
+	ctx, leg := r.observe.wait(ctx, c)
 	if f != nil {
-		return &Result{Status: Failed, Code: f.Code, Error: f.Message, Telemetry: scope.telemetry(counters{})}, nil
+		return leg.end(ctx, &Result{Status: Failed, Code: f.Code, Error: f.Message, Telemetry: scope.telemetry(counters{})}), nil
 	}
-	return c.resume(ctx), nil
+	return leg.end(ctx, c.resume(ctx)), nil
 }
 
 // begin counts a call in, and gives it a context that also ends when the runner closes.
@@ -204,6 +218,7 @@ func (r *Runner) drop(which func(*cell) bool) {
 	r.mu.Unlock()
 	for _, c := range gone {
 		c.close()
+		r.observe.drop(c)
 	}
 }
 
@@ -233,7 +248,7 @@ func (r *Runner) Close(ctx context.Context) error {
 	if err := await(ctx, &r.calls); err != nil {
 		return fmt.Errorf("codemode: tools that were told to stop are still running: %w", err)
 	}
-	return nil
+	return r.observe.close()
 }
 
 func await(ctx context.Context, wg *sync.WaitGroup) error {
