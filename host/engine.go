@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// maxImages is how many catalogs' heaps are kept; an image is some 2 MB.
-	maxImages = 16
+	// maxImages is how many heaps are kept, two for each catalog with its namespaces; an image is some 2 MB.
+	maxImages = 32
 	// readGrace is how long reading what an interrupted program produced may take.
 	readGrace = 25 * time.Millisecond
 )
@@ -70,19 +70,45 @@ func (e *guestEngine) Close(ctx context.Context) error {
 }
 
 // Start implements codemode.Engine.
-func (e *guestEngine) Start(ctx context.Context, key string, boot func() []byte, lim codemode.GuestLimits) (codemode.Guest, error) {
+func (e *guestEngine) Start(ctx context.Context, layers []codemode.Layer, lim codemode.GuestLimits) (codemode.Guest, error) {
 	if err := e.wait(ctx); err != nil {
 		return nil, guestError(err)
 	}
-	img, err := e.image(ctx, key, boot)
+	img, err := e.controller(ctx)
+	key := ""
+	for len(layers) > 0 && layers[0].Key != "" && err == nil {
+		key += layers[0].Call + " " + layers[0].Key + "\n"
+		img, err = e.image(ctx, key, img, layers[0])
+		layers = layers[1:]
+	}
 	if err != nil {
 		return nil, guestError(err)
 	}
-	g, err := e.js.Start(img, &quickjs.Limits{MemoryBytes: lim.MemoryBytes, Ticks: lim.Ticks})
+	js, err := e.js.Start(img, &quickjs.Limits{MemoryBytes: lim.MemoryBytes, Ticks: lim.Ticks})
 	if err != nil {
 		return nil, guestError(err)
 	}
-	return &guest{js: g}, nil
+	g := &guest{js: js}
+	for _, l := range layers {
+		if err := g.prepare(ctx, l); err != nil {
+			g.Close()
+			return nil, guestError(err)
+		}
+	}
+	return g, nil
+}
+
+// prepare puts a layer into the heap of this guest alone.
+func (g *guest) prepare(ctx context.Context, l codemode.Layer) error {
+	data, err := g.js.NewJSON(ctx, l.Data())
+	if err != nil {
+		return err
+	}
+	v, err := g.js.Call(ctx, l.Call, data)
+	if err != nil {
+		return err
+	}
+	return errors.Join(g.js.Free(v), g.js.Free(data))
 }
 
 // Restore implements codemode.Engine.
@@ -98,8 +124,9 @@ func (e *guestEngine) Restore(_ context.Context, s codemode.Snapshot, lim codemo
 	return &guest{js: g, promise: snap.promise}, nil
 }
 
-// image gives the heap for key, making it if need be. Two cells that need the same new heap make it once.
-func (e *guestEngine) image(ctx context.Context, key string, boot func() []byte) (*quickjs.Image, error) {
+// image gives the heap for key, making it of parent and the layer if need be. Two cells that need the same new heap make
+// it once.
+func (e *guestEngine) image(ctx context.Context, key string, parent *quickjs.Image, l codemode.Layer) (*quickjs.Image, error) {
 	for {
 		e.mu.Lock()
 		el, ok := e.images[key]
@@ -130,7 +157,7 @@ func (e *guestEngine) image(ctx context.Context, key string, boot func() []byte)
 			delete(e.images, last.Value.(*image).key)
 		}
 		e.mu.Unlock()
-		im.img, im.err = e.build(ctx, boot)
+		im.img, im.err = e.js.NewImage(ctx, parent, quickjs.Step{Call: l.Call, Arg: l.Data()})
 		if im.err != nil {
 			e.mu.Lock()
 			if e.images[key] == el {
@@ -142,14 +169,6 @@ func (e *guestEngine) image(ctx context.Context, key string, boot func() []byte)
 		close(im.ready)
 		return im.img, im.err
 	}
-}
-
-func (e *guestEngine) build(ctx context.Context, boot func() []byte) (*quickjs.Image, error) {
-	base, err := e.controller(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return e.js.NewImage(ctx, base, quickjs.Step{Call: "boot", Arg: boot()})
 }
 
 // controller gives the heap in which only the controller is.

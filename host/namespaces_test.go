@@ -241,7 +241,7 @@ type forger struct {
 	answers  []byte
 }
 
-func (f *forger) Start(context.Context, string, func() []byte, codemode.GuestLimits) (codemode.Guest, error) {
+func (f *forger) Start(context.Context, []codemode.Layer, codemode.GuestLimits) (codemode.Guest, error) {
 	return f, nil
 }
 func (f *forger) Restore(context.Context, codemode.Snapshot, codemode.GuestLimits) (codemode.Guest, error) {

@@ -66,17 +66,12 @@ func (h *Host) StartRun(o RunOptions) (*Run, error) {
 	}, nil
 }
 
-// Exec runs a cell; see codemode.Runner.Exec. Before it, namespaces that Go functions make are made; when one cannot be
-// made, the exec fails.
+// Exec runs a cell; see codemode.Runner.Exec.
 func (r *Run) Exec(ctx context.Context, callID string, args codemode.ExecArguments) (*codemode.Result, error) {
 	if !r.decision.On {
 		return r.disabled(), nil
 	}
-	scope, failed := r.execScope(ctx, args)
-	if failed != nil {
-		return failed, nil
-	}
-	return r.host.cells.Exec(ctx, scope, callID, args)
+	return r.host.cells.Exec(ctx, r.scope, callID, args)
 }
 
 // Wait lets a suspended cell go on; see codemode.Runner.Wait.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/chelahost/chela/host/codemode/internal/source"
+	"github.com/chelahost/chela/host/namespace"
 )
 
 // A cell is one program on its way: in a guest, or suspended as a snapshot with its calls still under way. One exec or
@@ -19,6 +20,8 @@ type cell struct {
 	prog        *source.Program
 	parent      string // the call id of the exec
 	restartSafe bool
+	spaces      []*namespace.Bound // the namespaces it sees
+	layers      []Layer
 	bridge      *bridge
 	leg         *legSpan // the exec or wait that drives it, or did last
 
@@ -48,7 +51,7 @@ func (c *cell) count(f func(*counters)) {
 // exec runs a new cell until it is done or has to wait.
 func (c *cell) exec(ctx context.Context) *Result {
 	// A heap for this catalog may have to be made first. That is the host's time, not the program's.
-	guest, err := c.runner.engine.Start(ctx, c.scope.key, c.scope.boot, c.guestLimits())
+	guest, err := c.runner.engine.Start(ctx, c.layers, c.guestLimits())
 	if err != nil {
 		return c.fail(c.legFailure(ctx, err))
 	}

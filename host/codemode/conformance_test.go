@@ -20,11 +20,11 @@ type brokenEngine struct {
 	start, restore error
 }
 
-func (e *brokenEngine) Start(ctx context.Context, key string, boot func() []byte, lim GuestLimits) (Guest, error) {
+func (e *brokenEngine) Start(ctx context.Context, layers []Layer, lim GuestLimits) (Guest, error) {
 	if e.start != nil {
 		return nil, e.start
 	}
-	return e.fakeEngine.Start(ctx, key, boot, lim)
+	return e.fakeEngine.Start(ctx, layers, lim)
 }
 
 func (e *brokenEngine) Restore(ctx context.Context, s Snapshot, lim GuestLimits) (Guest, error) {

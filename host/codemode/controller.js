@@ -1,12 +1,12 @@
 // The controller is the host's side of the bridge inside the guest. It runs once, when an image is built, and gives the
-// host five functions: boot, start, settle, take and finish (and describe, for errors).
+// host its functions: boot and bind to prepare the heap, start, settle, take and finish for a cell, describe for errors.
 //
 // User code shares the heap and may rewrite every prototype it can reach. So everything used here is captured first, and
 // nothing below looks a method up on a prototype, iterates with for-of, spreads, or assigns to an index of an array that
 // has a prototype. Objects made here have none.
 (() => {
   "use strict";
-  const { apply, getPrototypeOf, defineProperty } = Reflect;
+  const { apply, getPrototypeOf, defineProperty, getOwnPropertyDescriptor: describeProperty } = Reflect;
   const { stringify } = JSON;
   const { isArray } = Array;
   const { freeze, keys, setPrototypeOf } = Object;
@@ -16,7 +16,7 @@
   const { trunc } = Math;
   const String_ = String, Number_ = Number, Uint8 = Uint8Array;
   const objectPrototype = Object.prototype, arrayPrototype = Array.prototype;
-  const getter = (o, k) => Reflect.getOwnPropertyDescriptor(o, k).get;
+  const getter = (o, k) => describeProperty(o, k).get;
   const typedArray = getPrototypeOf(Uint8Array.prototype);
   const typedArrayTag = getter(typedArray, Symbol.toStringTag);
   const typedArrayLength = getter(typedArray, "length");
@@ -397,8 +397,8 @@
     return freeze(api);
   };
 
-  // boot puts a catalog into the heap. data: {limits, entries, names: [[name, id]], namespaces: [[id, global, descriptor]],
-  // files: [{path, content, description, bytes}]}.
+  // boot puts a catalog into the heap. data: {limits, entries, names: [[name, id]], files: [{path, content, description,
+  // bytes}]}.
   const boot = (data) => {
     limits = data.limits;
     setPrototypeOf(limits, null);
@@ -419,17 +419,6 @@
     fixed("ALL_TOOLS", freeze(data.entries));
     fixed("tools", freeze(tools));
     fixed("API", makeAPI(data.files));
-    const spaces = record();
-    for (let i = 0; i < data.namespaces.length; i++) {
-      const n = data.namespaces[i];
-      const scope = build(n[0], n[2]);
-      spaces[n[1]] = scope;
-      const have = Reflect.getOwnPropertyDescriptor(globalThis, n[1]);
-      if (have === undefined || have.configurable) {
-        defineProperty(globalThis, n[1], { __proto__: null, value: scope, enumerable: true, writable: false, configurable: true });
-      }
-    }
-    fixed("namespaces", freeze(spaces));
     fixed("text", text);
     fixed("json", jsonOut);
     fixed("yield_control", (reason) => request("yield", args(reason)));
@@ -440,6 +429,21 @@
     free("console", console);
     free("setTimeout", setTimeout);
     free("clearTimeout", clearTimeout);
+  };
+
+  // bind puts the namespaces into the heap: [[id, global, descriptor]].
+  const bind = (list) => {
+    const spaces = record();
+    for (let i = 0; i < list.length; i++) {
+      const n = list[i];
+      const scope = build(n[0], n[2]);
+      spaces[n[1]] = scope;
+      const have = describeProperty(globalThis, n[1]);
+      if (have === undefined || have.configurable) {
+        defineProperty(globalThis, n[1], { __proto__: null, value: scope, enumerable: true, writable: false, configurable: true });
+      }
+    }
+    fixed("namespaces", freeze(spaces));
   };
 
   // start calls the cell and gives its promise. cell: an array that holds the async function.
@@ -513,5 +517,5 @@
     return s + "}";
   };
 
-  return { boot, start, settle, take, finish, describe };
+  return { boot, bind, start, settle, take, finish, describe };
 })();

@@ -41,7 +41,7 @@ func (c *cell) perform(ctx context.Context, k *call) (json.RawMessage, error) {
 		}
 		return slicesConcat([]byte(`{"tool":`), e.Compact(), []byte(`,"result":`), result.Envelope(), []byte("}")), nil
 	case "namespace":
-		target, err := namespace.Resolve(c.scope.Namespaces, k.rawArgs)
+		target, err := namespace.Resolve(c.spaces, k.rawArgs)
 		if err != nil {
 			return nil, &catalog.Error{Code: catalog.CodeInvalidInput, Message: err.Error()}
 		}

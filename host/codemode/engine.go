@@ -15,23 +15,32 @@ var Controller string
 
 // ControllerExports are the functions of the controller that the host calls:
 //
-//	boot(data)       puts a catalog into the heap; data is what Boot gives
+//	boot(data)       puts a catalog into the heap
+//	bind(spaces)     puts namespaces into it
 //	start(cell)      cell is an array that holds an async function: calls it, gives its promise
 //	settle(answers)  delivers [{id, ok, value}]
 //	take()           what has gathered since the last time, as JSON text; "" for nothing
 //	finish(value)    the JSON text of the cell's value; "" for undefined, "!" for one over the limit
 //	describe(thrown) the JSON text of what was thrown
 func ControllerExports() []string {
-	return []string{"boot", "start", "settle", "take", "finish", "describe"}
+	return []string{"boot", "bind", "start", "settle", "take", "finish", "describe"}
 }
 
 // An Engine gives guests. It is safe for concurrent use.
 type Engine interface {
-	// Start gives a guest in whose heap the controller has been booted with data. Equal keys stand for equal data, so
-	// that the engine can keep the heap; boot is called only when it has none.
-	Start(ctx context.Context, key string, boot func() []byte, lim GuestLimits) (Guest, error)
+	// Start gives a guest in whose heap the controller has been prepared by the layers, in order. The context bounds it.
+	Start(ctx context.Context, layers []Layer, lim GuestLimits) (Guest, error)
 	// Restore gives a guest that goes on where the snapshot was taken.
 	Restore(ctx context.Context, snap Snapshot, lim GuestLimits) (Guest, error)
+}
+
+// A Layer is a step of preparing a heap: the function Call of the controller is given Data, which is JSON. Equal keys stand
+// for equal data, so that an engine can keep heaps by the keys of their layers. A layer without a key is made for one
+// guest, and comes last.
+type Layer struct {
+	Call string
+	Key  string
+	Data func() []byte
 }
 
 // GuestLimits bound a guest.

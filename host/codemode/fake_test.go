@@ -26,15 +26,13 @@ type leg func(ctx context.Context, answers string) (Report, error)
 type fakeGuest struct {
 	engine *fakeEngine
 	n      int
-	value  string
-	thrown string
 }
 
 type fakeSnapshot struct{ n, size int }
 
 func (s fakeSnapshot) Bytes() int { return s.size }
 
-func (e *fakeEngine) Start(context.Context, string, func() []byte, GuestLimits) (Guest, error) {
+func (e *fakeEngine) Start(context.Context, []Layer, GuestLimits) (Guest, error) {
 	e.open++
 	return &fakeGuest{engine: e}, nil
 }

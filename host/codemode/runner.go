@@ -20,6 +20,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/chelahost/chela/host/codemode/internal/source"
+	"github.com/chelahost/chela/host/namespace"
 )
 
 // ErrClosed: the runner is closed.
@@ -83,10 +84,37 @@ func (r *Runner) Exec(ctx context.Context, scope *Scope, callID string, args Exe
 	if err != nil {
 		return leg.end(ctx, c.fail(failure(err))), nil
 	}
+	if err := c.bindSpaces(ctx); err != nil {
+		return leg.end(ctx, pass.end(ctx, c.fail(failure(err)))), nil
+	}
 	if err := c.prepare(&args); err != nil {
 		return leg.end(ctx, pass.end(ctx, c.fail(failure(err)))), nil
 	}
 	return leg.end(ctx, pass.end(ctx, c.exec(ctx))), nil
+}
+
+// bindSpaces gives the cell its namespaces, making those that Go functions make for each exec. They have together the time
+// that the program has after them.
+func (c *cell) bindSpaces(ctx context.Context) error {
+	c.spaces, c.layers = c.scope.Namespaces, c.scope.layers
+	if !namespace.Dynamic(c.spaces) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	spaces, err := namespace.Create(ctx, c.spaces)
+	switch {
+	case aborted(ctx) != nil:
+		return failAborted
+	case ctx.Err() != nil:
+		return failTimeout
+	case err != nil:
+		return invalid("%s", err.Error())
+	}
+	c.spaces = spaces
+	// What differs from exec to exec is not worth a heap that is kept.
+	c.layers = append(slices.Clone(c.layers), spacesLayer(spaces, ""))
+	return nil
 }
 
 // prepare reads the program.

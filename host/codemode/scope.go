@@ -18,8 +18,7 @@ import (
 type Scope struct {
 	ScopeOptions
 	cfg     Config
-	key     string
-	boot    func() []byte
+	layers  []Layer   // of the heaps of its cells
 	visible Telemetry // of a cell that did nothing
 }
 
@@ -39,14 +38,14 @@ type ScopeOptions struct {
 // NewScope makes a scope. With a catalog that was used before, it is cheap.
 func NewScope(o ScopeOptions) *Scope {
 	s := &Scope{ScopeOptions: o, cfg: o.Config.Resolve()}
-	h := sha256.New()
-	fmt.Fprintf(h, "%s\x00%d\x00", o.Catalog.Digest(), s.cfg.MaxOutputBytes)
-	for _, n := range o.Namespaces {
-		fmt.Fprintf(h, "%q %q %d ", n.ID(), n.GlobalName(), len(n.Descriptor()))
-		h.Write(n.Descriptor())
+	s.layers = []Layer{{
+		Call: "boot",
+		Key:  fmt.Sprintf("%s %d", o.Catalog.Digest(), s.cfg.MaxOutputBytes),
+		Data: sync.OnceValue(s.bootData),
+	}}
+	if !namespace.Dynamic(o.Namespaces) {
+		s.layers = append(s.layers, spacesLayer(o.Namespaces, spacesKey(o.Namespaces)))
 	}
-	s.key = hex.EncodeToString(h.Sum(nil))
-	s.boot = sync.OnceValue(s.bootData)
 	n := o.Catalog.Sources()
 	s.visible = Telemetry{
 		CatalogSize: o.Catalog.Len(),
@@ -78,14 +77,13 @@ func (s *Scope) bootData() []byte {
 		Pending int `json:"pending"`
 	}
 	data := struct {
-		Limits     limits            `json:"limits"`
-		Entries    []json.RawMessage `json:"entries"`
-		Names      [][2]string       `json:"names"`
-		Namespaces [][3]any          `json:"namespaces"`
-		Files      []namespace.File  `json:"files"`
+		Limits  limits            `json:"limits"`
+		Entries []json.RawMessage `json:"entries"`
+		Names   [][2]string       `json:"names"`
+		Files   []namespace.File  `json:"files"`
 	}{
 		Limits:  limits{s.cfg.MaxOutputBytes, maxInputBytes, maxQueued},
-		Entries: []json.RawMessage{}, Names: [][2]string{}, Namespaces: [][3]any{}, Files: []namespace.File{},
+		Entries: []json.RawMessage{}, Names: [][2]string{}, Files: []namespace.File{},
 	}
 	for _, e := range s.Catalog.Entries() {
 		if e.Source != catalog.SourceMCP {
@@ -96,17 +94,41 @@ func (s *Scope) bootData() []byte {
 		data.Names = append(data.Names, [2]string{n.Name, n.ID})
 	}
 	for _, n := range s.Namespaces {
-		data.Namespaces = append(data.Namespaces, [3]any{n.ID(), n.GlobalName(), n.Descriptor()})
 		data.Files = append(data.Files, n.Files()...)
 	}
+	return encode(data)
+}
+
+// encode gives the JSON of what this program made itself.
+func encode(v any) []byte {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(data); err != nil {
-		// Entries and descriptors are JSON that this program made.
-		panic(fmt.Sprintf("codemode: boot data: %v", err))
+	if err := enc.Encode(v); err != nil {
+		panic(fmt.Sprintf("codemode: data for the controller: %v", err))
 	}
 	return b.Bytes()
+}
+
+// spacesLayer puts namespaces into a heap.
+func spacesLayer(spaces []*namespace.Bound, key string) Layer {
+	return Layer{Call: "bind", Key: key, Data: func() []byte {
+		list := [][3]any{}
+		for _, n := range spaces {
+			list = append(list, [3]any{n.ID(), n.GlobalName(), n.Descriptor()})
+		}
+		return encode(list)
+	}}
+}
+
+// spacesKey identifies what spacesLayer puts into a heap.
+func spacesKey(spaces []*namespace.Bound) string {
+	h := sha256.New()
+	for _, n := range spaces {
+		fmt.Fprintf(h, "%q %q %d ", n.ID(), n.GlobalName(), len(n.Descriptor()))
+		h.Write(n.Descriptor())
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // telemetry counts what a cell of this scope saw and did.
