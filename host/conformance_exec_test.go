@@ -178,9 +178,9 @@ func TestConformanceExec(t *testing.T) {
 		}
 	})
 	t.Run("A28_search_limits", func(t *testing.T) {
-		completed(t, runCell(t, run, `return [(await tools.search("files")).length, (await tools.search("files", {limit: 1})).length,
-			(await tools.search("files", {limit: 40})).length, (await tools.search("files", {limit: "9"})).length,
-			await tools.search("files", {limit: 0}).catch((e) => e.message)]`), `[2,1,3,2,"limit must be a positive integer."]`)
+		completed(t, runCell(t, run, `return [(await tools.search("file")).length, (await tools.search("file", {limit: 1})).length,
+			(await tools.search("file", {limit: 40})).length, (await tools.search("file", {limit: "9"})).length,
+			await tools.search("file", {limit: 0}).catch((e) => e.message)]`), `[2,1,3,2,"limit must be a positive integer."]`)
 		wide := ids
 		wide.Config = &codemode.Config{SearchDefaultLimit: 9, MaxSearchLimit: 3}
 		r, err := h.StartRun(wide)

@@ -129,7 +129,7 @@ func TestConformanceFailures(t *testing.T) {
 			`text("kept"); await tools.echo(); for (;;);`:                {codemode.CodeTimeout, "timeout exceeded"},
 			`text("kept"); return {get a() { throw new Error("trap") }}`: {codemode.CodeInternalError, "trap"},
 		} {
-			res := runCell(t, with(t, codemode.Config{Timeout: 300 * time.Millisecond}), code)
+			res := runCell(t, with(t, codemode.Config{Timeout: 500 * time.Millisecond}), code)
 			failed(t, res, c.code, c.error)
 			if got := texts(res); got != textOf("kept") {
 				t.Errorf("%s: output %q", code, got)
