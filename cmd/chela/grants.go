@@ -88,17 +88,6 @@ func (w wish) granted(grants []plugin.Directory) []plugin.Directory {
 	return out
 }
 
-// missing gives what a plugin asks for and does not get.
-func (w wish) missing(grants []plugin.Directory) []manifests.Filesystem {
-	var out []manifests.Filesystem
-	for _, f := range w.dirs {
-		if !slices.ContainsFunc(grants, func(g plugin.Directory) bool { return g.Guest == path.Clean(f.Path) }) {
-			out = append(out, f)
-		}
-	}
-	return out
-}
-
 // checkGrants refuses a grant that no plugin asks for: it is a slip, and to ignore it would look like a broken plugin.
 func checkGrants(grants []plugin.Directory, wishes []wish) error {
 	for _, g := range grants {

@@ -19,8 +19,10 @@ const closeTime = 2 * time.Second
 // is the error. Close the host with app.close.
 func (a *app) open(ctx context.Context, opts host.Options, dirs []string, grants []plugin.Directory) (_ *host.Host, err error) {
 	wishes := make([]wish, len(dirs))
-	for i, dir := range dirs {
-		wishes[i] = readWish(dir)
+	if len(grants) > 0 { // else nobody needs to know before the plugins are loaded
+		for i, dir := range dirs {
+			wishes[i] = readWish(dir)
+		}
 	}
 	if err := checkGrants(grants, wishes); err != nil {
 		return nil, err
@@ -39,7 +41,8 @@ func (a *app) open(ctx context.Context, opts host.Options, dirs []string, grants
 	}()
 	loaded := 0
 	for i, dir := range dirs {
-		_, err := h.LoadPlugin(ctx, dir, &host.PluginOptions{Directories: wishes[i].granted(grants)})
+		got := wishes[i].granted(grants)
+		p, err := h.LoadPlugin(ctx, dir, &host.PluginOptions{Directories: got})
 		if ctx.Err() != nil {
 			return nil, errors.New("interrupted while plugins were loaded")
 		}
@@ -48,8 +51,8 @@ func (a *app) open(ctx context.Context, opts host.Options, dirs []string, grants
 			continue
 		}
 		loaded++
-		if a.hints {
-			a.hint(wishes[i].name, wishes[i].missing(grants))
+		if a.hints && len(got) == 0 {
+			a.hint(p.Manifest())
 		}
 	}
 	if len(dirs) > 0 && loaded == 0 {
@@ -58,11 +61,11 @@ func (a *app) open(ctx context.Context, opts host.Options, dirs []string, grants
 	return h, nil
 }
 
-// hint says what a plugin has to do without.
-func (a *app) hint(name string, missing []manifests.Filesystem) {
-	for _, f := range missing {
+// hint says what a plugin has to do without. One that got a directory can do its work.
+func (a *app) hint(m *manifests.Manifest) {
+	for _, f := range m.Capabilities.Filesystem {
 		fmt.Fprintf(a.err, "chela: hint: plugin %s asks to read a directory as %s and gets none; --grant-dir %s=DIR grants it (%s)\n",
-			name, legible(f.Path), legible(f.Path), legible(f.Reason))
+			m.ID, legible(f.Path), legible(f.Path), legible(f.Reason))
 	}
 }
 

@@ -159,7 +159,9 @@ func (c *cell) gated(ctx context.Context, seen *callSpan, k *call, e *catalog.En
 	}
 	// A call that is cancelled while its tool runs may have done its work: its record must not wait for a tool that does
 	// not listen, and may never come back.
+	abandoned := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
+		defer close(abandoned)
 		seen.end(ctx, Unknown, nil)
 		pass.Abandon(ctx, context.Cause(ctx))
 	})
@@ -172,6 +174,7 @@ func (c *cell) gated(ctx context.Context, seen *callSpan, k *call, e *catalog.En
 		outcome.Result = result.Envelope()
 	}
 	if !stop() {
+		<-abandoned // so that the record is written when the runner says that nothing is under way
 		c.bridge.outcome(k, Unknown)
 		return none, context.Cause(ctx)
 	}
