@@ -19,7 +19,7 @@ const module = "github.com/chelahost/chela/"
 // arrows say which packages of the module a package may import: a value moves from the manifest to the guest, and nothing
 // reaches back. A package below a listed one, internal ones among them, has the arrows of its parent.
 var arrows = map[string][]string{
-	"manifests":      {},
+	"manifests":      {"internal/spelling"},
 	"internal/meter": {},
 	"quickjs":        {"internal/meter", "internal/linear", "internal/compilecache"},
 	"host/plugin":    {"manifests", "internal/meter", "internal/linear", "internal/compilecache"},
@@ -28,7 +28,7 @@ var arrows = map[string][]string{
 	"host/namespace": {"manifests", "host/catalog"},
 	"host/codemode":  {"host/catalog", "host/policy", "host/namespace"},
 	"host/surface":   {"host/catalog", "host/codemode", "host/namespace"},
-	"host/config":    {"host/codemode", "host/policy"},
+	"host/config":    {"host/codemode", "host/policy", "internal/spelling"},
 	"host": {
 		"host/catalog", "host/codemode", "host/namespace", "host/plugin", "host/policy", "host/surface", "internal/compilecache",
 		"manifests", "quickjs",
@@ -37,6 +37,7 @@ var arrows = map[string][]string{
 	"internal/compilecache": {},
 	"internal/conformance":  {},
 	"internal/linear":       {},
+	"internal/spelling":     {},
 	"internal/testguests":   {},
 	"internal/wasmenc":      {},
 	"internal/wasmpack":     {"manifests"},

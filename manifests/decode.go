@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/chelahost/chela/internal/spelling"
 )
 
 // decoder fills Go values from a tree. The types say what is allowed: the json
@@ -192,7 +194,7 @@ func compact(raw []byte) []byte {
 func suggest(name string, fields []field) string {
 	best, bestDistance := "", 1+max(2, len(name)/3)
 	for _, f := range fields {
-		if n := distance(fold(name), fold(f.name)); n < bestDistance {
+		if n := spelling.Distance(spelling.Fold(name), spelling.Fold(f.name)); n < bestDistance {
 			best, bestDistance = f.name, n
 		}
 	}
@@ -208,33 +210,4 @@ func names(fields []field) string {
 		list[i] = f.name
 	}
 	return strings.Join(list, ", ")
-}
-
-// fold removes what people vary: case, underscores and dashes.
-func fold(s string) string {
-	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(s))
-}
-
-// distance is the Levenshtein distance in bytes; names longer than any known one are far from all.
-func distance(a, b string) int {
-	if len(a) > 40 {
-		return len(a)
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
