@@ -130,7 +130,8 @@ func (o *observer) start(ctx context.Context, name string, opts ...trace.SpanSta
 type legSpan struct {
 	observer  *observer
 	operation string
-	cell      *cell // nil for a wait that has none
+	language  Language // that an exec asked for
+	cell      *cell    // nil for a wait that has none
 	span      trace.Span
 	began     time.Time
 	origin    trace.SpanContext // of the cell's exec
@@ -140,12 +141,12 @@ type legSpan struct {
 
 // exec starts the span of a cell. The context it gives is the one for the calls: theirs are children of the exec's span,
 // also of those that a wait starts.
-func (o *observer) exec(ctx context.Context, c *cell) (context.Context, *legSpan) {
+func (o *observer) exec(ctx context.Context, c *cell, language Language) (context.Context, *legSpan) {
 	if o == nil {
 		return ctx, nil
 	}
 	ctx, span := o.start(ctx, "chela.exec")
-	c.leg = &legSpan{observer: o, operation: "exec", cell: c, span: span, began: time.Now(), origin: span.SpanContext()}
+	c.leg = &legSpan{observer: o, operation: "exec", language: language, cell: c, span: span, began: time.Now(), origin: span.SpanContext()}
 	return ctx, c.leg
 }
 
@@ -215,8 +216,15 @@ func (l *legSpan) account(res *Result) []attribute.KeyValue {
 		keyTicks.Int64(int64(t.CPUTicks)), keyItems.Int(len(res.Output)), keyBytes.Int(bytes), keyValue.Int(len(res.Value)),
 		keyCalls.Int(t.CallCount), keySearches.Int(t.SearchCount), keyDescribes.Int(t.DescribeCount),
 	}
+	language := l.language
 	if p := l.cell.prog; p != nil {
-		a = append(a, keyLanguage.String(string(p.Language)))
+		language = p.Language // a code fence can say what it holds
+	}
+	switch language {
+	case "", JavaScript:
+		a = append(a, keyLanguage.String(string(JavaScript)))
+	case TypeScript:
+		a = append(a, keyLanguage.String(string(TypeScript)))
 	}
 	if res.Status == Waiting {
 		a = append(a, keyReason.String(string(res.Reason)), keyPending.Int(len(res.PendingToolCalls)))

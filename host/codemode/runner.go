@@ -78,7 +78,7 @@ func (r *Runner) Exec(ctx context.Context, scope *Scope, callID string, args Exe
 	}
 	defer done()
 	c := &cell{runner: r, scope: scope, cfg: &scope.cfg, parent: callID, restartSafe: args.RestartSafe}
-	ctx, leg := r.observe.exec(ctx, c)
+	ctx, leg := r.observe.exec(ctx, c, args.Language)
 	c.bridge = newBridge(ctx, c.cfg.MaxPendingToolCalls, &r.calls, c.perform)
 	pass, err := c.admit(ctx, &args)
 	if err != nil {
