@@ -15,6 +15,8 @@ type RunOptions struct {
 	RunID, SessionID, SessionKey, AgentID string
 	// Config replaces the host's for this run.
 	Config *codemode.Config
+	// ForceRestartSafe makes every exec restart-safe, whatever the model asks for.
+	ForceRestartSafe bool
 	// Activation decides whether the run has code mode. nil: it has. Without code mode the model sees the tools themselves,
 	// and exec and wait fail.
 	Activation *surface.Activation
@@ -61,7 +63,7 @@ func (h *Host) StartRun(o RunOptions) (*Run, error) {
 		texts: surface.TextOptions{NamespacePrompt: namespace.Prompt(spaces), Languages: cfg.Languages},
 		scope: codemode.NewScope(codemode.ScopeOptions{
 			RunID: o.RunID, SessionID: o.SessionID, SessionKey: o.SessionKey, AgentID: o.AgentID,
-			Catalog: seen.Catalog(), Namespaces: spaces, Gate: h.gate, Config: cfg, VisibleTools: seen.VisibleTools(),
+			Catalog: seen.Catalog(), Namespaces: spaces, Gate: h.gate, Config: cfg, ForceRestartSafe: o.ForceRestartSafe, VisibleTools: seen.VisibleTools(),
 		}),
 	}, nil
 }

@@ -194,6 +194,10 @@ func (c *cell) legFailure(ctx context.Context, err error) *Failure {
 		if c.cfg.MaxCPUTicks > 0 && c.guest != nil && c.guest.Ticks() > c.cfg.MaxCPUTicks {
 			return failCPU
 		}
+		// The clock decides: the context's own timer may be late.
+		if deadline, ok := ctx.Deadline(); ctx.Err() == nil && ok && time.Now().Before(deadline) {
+			return failEarly
+		}
 		return failTimeout
 	case errors.Is(err, ErrGuestMemory):
 		return &Failure{CodeInternalError, "InternalError: out of memory"}

@@ -248,3 +248,42 @@ func TestERR17_EveryTimeoutSaysSo(t *testing.T) {
 		}
 	})
 }
+
+func TestR1_ERR1_MissingCatalog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &fakeEngine{legs: []leg{ends()}}
+		r := NewRunner(e, nil)
+		res := exec(t, r, NewScope(ScopeOptions{RunID: "run"}))
+		want(t, res, Failed, CodeInvalidInput, "Tool Search catalog is unavailable for this run.")
+		closed(t, r, e)
+	})
+}
+
+func TestF7_TheHostForcesRestartSafety(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &fakeEngine{legs: []leg{calls(`callValue#1 ["openclaw:core:write"]`), ends()}}
+		r := NewRunner(e, nil)
+		s := fakeScope(t, nil, map[string]catalog.RunnerFunc{"write": value("1")})
+		o := s.ScopeOptions
+		o.ForceRestartSafe = true
+		res, err := r.Exec(t.Context(), NewScope(o), "c", ExecArguments{Code: "return 1", RestartSafe: false})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want(t, res, Failed, CodeInvalidInput, "restart-safe code mode cannot call side-effecting tools.")
+		if !res.ReplaySafe {
+			t.Error("the result does not say that the exec was restart-safe")
+		}
+		want(t, exec(t, r, s), Completed, "", "")
+		closed(t, r, e)
+	})
+}
+
+func TestA67_AnInterruptBeforeTheDeadlineIsNoTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := &fakeEngine{legs: []leg{func(context.Context, string) (Report, error) { return Report{}, ErrInterrupted }}}
+		r := NewRunner(e, nil)
+		want(t, exec(t, r, fakeScope(t, nil, nil)), Failed, CodeInternalError, "before its time was over")
+		closed(t, r, e)
+	})
+}

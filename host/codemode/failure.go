@@ -29,6 +29,8 @@ var (
 	failAborted      = &Failure{CodeAborted, "code mode execution aborted"}
 	failOutput       = &Failure{CodeOutputLimit, "code mode output limit exceeded"}
 	failSnapshot     = &Failure{CodeSnapshotLimit, "code mode snapshot limit exceeded"}
+	failNoCatalog    = &Failure{CodeInvalidInput, "Tool Search catalog is unavailable for this run."}
+	failEarly        = &Failure{CodeInternalError, "the code mode engine interrupted the program before its time was over"}
 	failTooMany      = &Failure{CodeInvalidInput, "too many suspended code mode runs."}
 	failUnavailable  = &Failure{CodeInvalidInput, "code mode run is unavailable or expired."}
 	failResuming     = &Failure{CodeInvalidInput, "code mode run is already being resumed."}

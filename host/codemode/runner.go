@@ -77,9 +77,12 @@ func (r *Runner) Exec(ctx context.Context, scope *Scope, callID string, args Exe
 		return nil, err
 	}
 	defer done()
-	c := &cell{runner: r, scope: scope, cfg: &scope.cfg, parent: callID, restartSafe: args.RestartSafe}
+	c := &cell{runner: r, scope: scope, cfg: &scope.cfg, parent: callID, restartSafe: args.RestartSafe || scope.ForceRestartSafe}
 	ctx, leg := r.observe.exec(ctx, c, args.Language)
 	c.bridge = newBridge(ctx, c.cfg.MaxPendingToolCalls, &r.calls, c.perform)
+	if scope.missing {
+		return leg.end(ctx, c.fail(failNoCatalog)), nil
+	}
 	pass, err := c.admit(ctx, &args)
 	if err != nil {
 		return leg.end(ctx, c.fail(failure(err))), nil

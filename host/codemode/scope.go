@@ -20,6 +20,7 @@ type Scope struct {
 	cfg     Config
 	layers  []Layer   // of the heaps of its cells
 	visible Telemetry // of a cell that did nothing
+	missing bool      // there is no catalog
 }
 
 // ScopeOptions say what a Scope is made of.
@@ -27,17 +28,24 @@ type ScopeOptions struct {
 	// The four ids must all be the same, and not empty, for a wait to resume what an exec suspended (contract R7).
 	RunID, SessionID, SessionKey, AgentID string
 
+	// Catalog is what the cells see. Without one, every exec fails.
 	Catalog    *catalog.Catalog
 	Namespaces []*namespace.Bound
 	Gate       *policy.Gate
 	Config     *Config
+	// ForceRestartSafe makes every exec restart-safe, whatever the model asks for.
+	ForceRestartSafe bool
 	// VisibleTools are the direct-only tools that the model sees beside exec and wait.
 	VisibleTools []string
 }
 
 // NewScope makes a scope. With a catalog that was used before, it is cheap.
 func NewScope(o ScopeOptions) *Scope {
-	s := &Scope{ScopeOptions: o, cfg: o.Config.Resolve()}
+	missing := o.Catalog == nil
+	if missing {
+		o.Catalog, _ = catalog.New(nil) // nothing in it can be wrong
+	}
+	s := &Scope{ScopeOptions: o, cfg: o.Config.Resolve(), missing: missing}
 	s.layers = []Layer{{
 		Call: "boot",
 		Key:  fmt.Sprintf("%s %d", o.Catalog.Digest(), s.cfg.MaxOutputBytes),
