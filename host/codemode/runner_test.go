@@ -315,13 +315,13 @@ func TestCloseEndsEverything(t *testing.T) {
 			running <- res
 		}()
 		synctest.Wait()
-		go func() {
-			if err := r.Close(t.Context()); err != nil {
-				t.Error(err)
-			}
-		}()
+		closing := make(chan error)
+		go func() { closing <- r.Close(t.Context()) }()
 		want(t, <-running, Failed, CodeAborted, "aborted")
 		closed(t, r, e)
+		if err := <-closing; err != nil {
+			t.Error(err)
+		}
 		if _, err := r.Exec(t.Context(), s, "call-3", cell1); !errors.Is(err, ErrClosed) {
 			t.Errorf("exec after close: %v", err)
 		}
