@@ -72,7 +72,7 @@ func TestR20_Values(t *testing.T) {
 		`String.prototype.slice = null; RegExp.prototype.exec = null; return "ok"`:                                                                                   `"ok"`,
 		`globalThis.Error = null; try { await tools.callValue("nothing") } catch (e) { return e.code }`:                                                              `"invalid_input"`,
 		`try { await tools.echo(1) } catch (e) { return [e.name, e.code, e instanceof Error] }`:                                                                      `["Error","input_contract",true]`,
-		`try { await tools.echo({}, {}) } catch (e) { return e.message }`:                                                                                            `"tools.echo takes one argument, an object with the tool's input; got 2 arguments"`,
+		`try { await tools.echo({}, {}) } catch (e) { return e.message }`:                                                                                            `"tools.echo takes one argument, an object with the tool's input; got more"`,
 		`return await tools.echo({n: 10n, d: new Date(0), u: undefined})`:                                                                                            `{"n":"10","d":"1970-01-01T00:00:00.000Z"}`,
 		`const p = Promise.reject(new Error("x")); await 0; await p.catch(() => {}); return 1`:                                                                       `1`,
 		`const tools = {a: 1}; return tools.a`:                                                                                                                       `1`,

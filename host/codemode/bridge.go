@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -112,23 +113,26 @@ func (b *bridge) remove(which func(*call) bool) {
 
 // start starts what may start: timers at once, other calls while there are slots. Yields stay.
 func (b *bridge) start() {
-	for {
-		k := b.next()
+	for k := b.next(); k != nil; k = b.next() {
 		switch {
-		case k == nil:
-			return
 		case k.method == "timer":
 			b.startTimer(k)
 		case k.instant():
 			b.finish(k)
-			b.calls.Done()
 		default:
-			go func() {
-				defer b.calls.Done()
-				b.finish(k)
-				b.start()
-			}()
+			go b.work(k)
 		}
+	}
+}
+
+// work performs a call, and then, in its slot, those that wait for one: that is cheaper than a goroutine for each.
+func (b *bridge) work(k *call) {
+	for ; k != nil; k = b.next() {
+		if k.method == "timer" {
+			b.startTimer(k)
+			continue
+		}
+		b.finish(k)
 	}
 }
 
@@ -164,6 +168,7 @@ func (b *bridge) finish(k *call) {
 	defer b.mu.Unlock()
 	b.running--
 	b.settle(k, answer)
+	b.calls.Done()
 }
 
 // run performs a call and gives the answer for the guest.
@@ -252,11 +257,17 @@ func (b *bridge) deliver() []byte {
 // await waits until there is something to deliver, or ctx ends. If stopForApproval is set, it also gives up when only
 // people can make something happen: when every call under way waits for an approval.
 func (b *bridge) await(ctx context.Context, stopForApproval bool) bool {
-	for {
+	for patience := 1; ; {
 		b.mu.Lock()
-		settled, idle := len(b.settled) > 0, stopForApproval && b.onlyApprovals()
+		settled, running, idle := len(b.settled) > 0, b.running > 0, stopForApproval && b.onlyApprovals()
 		b.mu.Unlock()
-		if settled || idle {
+		switch {
+		case settled && running && patience > 0:
+			// Calls that are about to settle are delivered together: each leg of the guest costs more than a short call.
+			patience--
+			runtime.Gosched()
+			continue
+		case settled || idle:
 			return settled
 		}
 		select {

@@ -71,6 +71,18 @@
   // clean gives the JSON text of v, written here rather than by JSON.stringify, which a setter on Array.prototype
   // breaks and a toJSON on Object.prototype misleads. undefined means that v has no place in JSON.
   const quote = (s) => (spend(s.length + 2), stringify(s));
+  // Names of members come again and again; quoting one costs more than all the rest of a small member.
+  const MAX_NAMES = 500, MAX_NAME = 40;
+  const quoted = record();
+  let quotedNames = 0;
+  const quoteName = (k) => {
+    spend(k.length + 2);
+    const q = quoted[k];
+    if (q !== undefined) return q;
+    if (quotedNames >= MAX_NAMES || k.length > MAX_NAME) return stringify(k);
+    quotedNames++;
+    return (quoted[k] = stringify(k));
+  };
   const NULL = () => (spend(4), "null");
   const clean = (v) => {
     switch (typeof v) {
@@ -128,7 +140,7 @@
       try { r = clean(v[k]); } catch (e) { throw failed(e); }
       depth--;
       if (r === undefined) continue;
-      s += (first ? "" : ",") + quote(k) + ":" + r;
+      s += (first ? "" : ",") + quoteName(k) + ":" + r;
       first = false;
     }
     return s + "}";
@@ -250,34 +262,37 @@
   let requests = list(), cancelled = list(), waiting = 0;
   const counters = record(), pending = record();
 
-  const send = (method, args, entry) => {
+  // argument gives the JSON text of what a program passes to a call.
+  const argument = (method, v) => {
     if (reading) throw new E("tools cannot be called while a value is read");
-    if (waiting >= limits.pending) throw new E("too many pending code mode tool calls");
-    let argsText;
     try {
-      argsText = json(args, limits.input) ?? "[]";
+      return json(v, limits.input) ?? "null";
     } catch (e) {
       if (e !== LIMIT) throw e;
       throw new E("the arguments of " + method + " are larger than " + limits.input + " bytes");
     }
+  };
+
+  // send asks the host for something. args is the JSON text of an array.
+  const send = (method, args, entry) => {
+    if (waiting >= limits.pending) throw new E("too many pending code mode tool calls");
     const n = (counters[method] = (counters[method] ?? 0) + 1);
     const id = "bridge:" + method + ":" + n;
     pending[id] = entry;
     waiting++;
-    push(requests, '{"id":"' + id + '","method":"' + method + '","args":' + argsText + "}");
+    push(requests, '{"id":"' + id + '","method":"' + method + '","args":' + args + "}");
     return id;
   };
 
   const request = (method, args) =>
-    new P((resolve, reject) => {
-      const entry = record();
-      entry.resolve = resolve;
-      entry.reject = reject;
-      send(method, args, entry);
-    });
+    new P((resolve, reject) => send(method, argument(method, args), { __proto__: null, resolve, reject }));
+
+  // callTool is request for the call of a tool: head is the beginning of the arguments, as text.
+  const callTool = (method, head, v) =>
+    new P((resolve, reject) =>
+      send(method, head + (v === undefined ? "{}" : argument(method, v)) + "]", { __proto__: null, resolve, reject }));
 
   const args = (...a) => setPrototypeOf(a, null);
-  const input = (v) => (v === undefined ? record() : v);
 
   const settleOne = (id, ok, value) => {
     const entry = pending[id];
@@ -312,8 +327,9 @@
     const entry = record();
     entry.callback = callback;
     entry.args = rest;
+    if (reading) throw new E("timers cannot be set while a value is read");
     entry.timer = ++lastTimer;
-    timers[lastTimer] = send("timer", args(delay), entry);
+    timers[lastTimer] = send("timer", "[" + delay + "]", entry);
     return lastTimer;
   };
   const clearTimeout = (handle) => {
@@ -334,8 +350,8 @@
   const build = (id, d, at) => {
     switch (d.kind) {
       case "function": {
-        const where = d.path;
-        return (...a) => request("namespace", args(id, where, a));
+        const head = "[" + stringify(id) + "," + stringify(d.path) + ",";
+        return (...a) => callTool("namespace", head, a);
       }
       case "array": {
         const out = [];
@@ -405,15 +421,16 @@
     const tools = record();
     tools.search = (query, options) => request("search", args(query, options));
     tools.describe = (id) => request("describe", args(id));
-    tools.call = (id, v) => request("call", args(id, input(v)));
-    tools.callValue = (id, v) => request("callValue", args(id, input(v)));
+    tools.call = (id, v) => request("call", args(id, v === undefined ? record() : v));
+    tools.callValue = (id, v) => request("callValue", args(id, v === undefined ? record() : v));
     for (let i = 0; i < data.names.length; i++) {
       const name = data.names[i][0], id = data.names[i][1];
-      tools[name] = (...a) => {
-        if (a.length > 1) {
-          return new P((_, reject) => reject(new TE("tools." + name + " takes one argument, an object with the tool's input; got " + a.length + " arguments")));
+      const head = "[" + stringify(id) + ",";
+      tools[name] = (v, extra) => {
+        if (extra !== undefined) {
+          return new P((_, reject) => reject(new TE("tools." + name + " takes one argument, an object with the tool's input; got more")));
         }
-        return request("callValue", args(id, input(a[0])));
+        return callTool("callValue", head, v);
       };
     }
     fixed("ALL_TOOLS", freeze(data.entries));
