@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/tailscale/hujson"
-	"golang.org/x/tools/txtar"
+	"github.com/rogpeppe/go-internal/txtar"
 )
 
 // FuzzParse: whatever the file, reading it is safe, its faults are in it, what it resolves to is in range, and is what the
