@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tailscale/hujson"
 	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/tailscale/hujson"
 )
 
 // FuzzParse: whatever the file, reading it is safe, its faults are in it, what it resolves to is in range, and is what the
