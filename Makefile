@@ -8,7 +8,7 @@ BENCHTIME ?= 1s
 
 .DEFAULT_GOAL := help
 
-.PHONY: help build test race bench bench-doc fuzz check demo clean conformance
+.PHONY: help build test race bench bench-doc fuzz hammer check demo clean conformance
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
@@ -35,6 +35,10 @@ bench-doc: wasm ## Measure, and put the figures into docs/benchmarks.md
 
 fuzz: wasm ## Run each fuzz target for FUZZTIME (10s)
 	GO='$(GO)' scripts/fuzz '$(FUZZTIME)'
+
+HAMMER ?= 20s
+hammer: wasm ## Suspend, resume, abort and expire cells at random for HAMMER (20s), under the race detector
+	CHELA_HAMMER='$(HAMMER)' CGO_ENABLED=1 $(GO) test -race -count=1 -v -run Hammer ./host
 
 conformance: wasm ## Count the lines of the contract that tests assert, and write docs/conformance.md
 	$(GO) run ./internal/conformance -go '$(GO)'
