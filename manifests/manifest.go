@@ -74,7 +74,8 @@ type Tool struct {
 	ReplaySafe bool `json:"replaySafe,omitempty"`
 	// SideEffecting says that the tool changes something outside the plugin.
 	SideEffecting bool `json:"sideEffecting,omitempty"`
-	// TimeoutMs is how long one call may take, in milliseconds. The default is the plugin's limit.
+	// TimeoutMs is how long one call may take, in milliseconds. The default is the plugin's limit; the operator bounds
+	// what a tool may ask for.
 	TimeoutMs int `json:"timeoutMs,omitempty" rule:"timeoutMs"`
 }
 

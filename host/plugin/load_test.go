@@ -199,7 +199,7 @@ func TestManifestLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := DefaultLimits()
-	want.MemoryBytes, want.Timeout, want.InputBytes, want.LogLines = 1<<20, time.Minute, 10, 5
+	want.MemoryBytes, want.Timeout, want.MaxTimeout, want.InputBytes, want.LogLines = 1<<20, time.Minute, time.Minute, 10, 5
 	if got := p.Limits(); got != want {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}

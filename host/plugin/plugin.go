@@ -94,10 +94,7 @@ func (p *Plugin) Call(ctx context.Context, tool string, input json.RawMessage) (
 	case <-ctx.Done():
 		return nil, (&call{plugin: p, tool: tool}).ended(ctx)
 	}
-	timeout := p.limits.Timeout
-	if t.TimeoutMs > 0 {
-		timeout = min(timeout, time.Duration(t.TimeoutMs)*time.Millisecond)
-	}
+	timeout := p.limits.timeout(time.Duration(t.TimeoutMs) * time.Millisecond)
 	ctx, stop := context.WithTimeoutCause(ctx, timeout, &overtime{timeout})
 	defer stop()
 	return p.run(ctx, p.newCall(ctx, tool, input), cmp.Or(t.Export, t.Name))
