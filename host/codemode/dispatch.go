@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -165,7 +166,7 @@ func (c *cell) gated(ctx context.Context, seen *callSpan, k *call, e *catalog.En
 		seen.end(ctx, Unknown, nil)
 		pass.Abandon(ctx, context.Cause(ctx))
 	})
-	result, err := e.Runner.RunTool(ctx, catalog.Call{ID: call.CallID, ParentID: c.parent, Tool: e.ID, Input: pass.Input()})
+	result, err := c.runTool(ctx, e, catalog.Call{ID: call.CallID, ParentID: c.parent, Tool: e.ID, Input: pass.Input()})
 	if err == nil {
 		err = result.Check()
 	}
@@ -191,6 +192,18 @@ func (c *cell) gated(ctx context.Context, seen *callSpan, k *call, e *catalog.En
 	}
 	c.bridge.outcome(k, Finished)
 	return result, nil
+}
+
+// runTool runs a tool, which may be anybody's Go code: a panic in it ends its call and not the host. The program learns
+// that it happened; what happened is for the log alone.
+func (c *cell) runTool(ctx context.Context, e *catalog.Entry, call catalog.Call) (result catalog.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			c.runner.log.ErrorContext(ctx, "a tool panicked", "tool", e.ID, "call", call.ID, "panic", p, "stack", string(debug.Stack()))
+			err = &catalog.Error{Code: catalog.CodeToolError, Message: fmt.Sprintf("Tool %q failed: it panicked.", e.ID)}
+		}
+	}()
+	return e.Runner.RunTool(ctx, call)
 }
 
 // readResult reads a result that hooks have seen and perhaps changed.

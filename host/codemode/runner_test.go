@@ -406,6 +406,7 @@ func TestBridgeAnswers(t *testing.T) {
 		"unknown method":   {`shell#1 []`, `{"ok":false,"value":{"message":"unsupported code mode bridge method","code":"invalid_input"}}`},
 		"denied":           {`callValue#1 ["forbidden"]`, `"code":"denied"`},
 		"tool error":       {`callValue#1 ["broken"]`, `{"ok":false,"value":{"message":"no luck","code":"tool_error"}}`},
+		"panic":            {`callValue#1 ["panics"]`, `{"ok":false,"value":{"message":"Tool \"openclaw:core:panics\" failed: it panicked.","code":"tool_error"}}`},
 		"not JSON":         {`callValue#1 ["garbage"]`, `"code":"tool_error"`},
 		"forged namespace": {`namespace#1 ["Files",["read"],[]]`, `"code":"invalid_input"`},
 	} {
@@ -422,6 +423,9 @@ func TestBridgeAnswers(t *testing.T) {
 				},
 				"broken": func(context.Context, catalog.Call) (catalog.Result, error) {
 					return catalog.Result{}, errors.New("no luck")
+				},
+				"panics": func(context.Context, catalog.Call) (catalog.Result, error) {
+					panic("a secret")
 				},
 				"garbage":   value(`{`),
 				"forbidden": value(`1`),
