@@ -121,6 +121,12 @@ func TestFailures(t *testing.T) {
 		{`return await tools.echo({a: "y".repeat(5e6)})`, codemode.CodeInternalError, "are larger than"},
 		{`null.x`, codemode.CodeInternalError, "TypeError: cannot read property 'x' of null\n    at <anonymous> (user.js:1:"},
 		{`const a = 1;` + "\n" + `foo()`, codemode.CodeInternalError, "user.js:2:1"},
+		{"const a = 1;\nconst b = null.a", codemode.CodeInternalError, "user.js:2:1"},
+		{"let x = 1;\n  let y = await foo()", codemode.CodeInternalError, "user.js:2:3"},
+		{"const a = 1;\nreturn null.a", codemode.CodeInternalError, "user.js:2:1"},
+		{"const a = 1;\nif (null.a) {\n}", codemode.CodeInternalError, "user.js:2:1"},
+		{"const a = 1;\nconst {x} = null", codemode.CodeInternalError, "user.js:2:1"},
+		{"function g(n) {\n  const z = n.a;\n  return z\n}\n\nreturn g(null)", codemode.CodeInternalError, "at g (user.js:2:3)"},
 		{`throw {code: 42}`, codemode.CodeInternalError, `{"code":42}`},
 		{`throw undefined`, codemode.CodeInternalError, `undefined`},
 		{`throw new Error("o", {cause: new Error("i")})`, codemode.CodeInternalError, "Caused by: Error: i"},
@@ -145,6 +151,10 @@ func TestFailures(t *testing.T) {
 		if strings.Contains(res.Error, "controller") {
 			t.Errorf("%s\n\tframes of the controller: %s", c.code, res.Error)
 		}
+	}
+	ts, err := run.Exec(t.Context(), "c", codemode.ExecArguments{Language: codemode.TypeScript, Code: "enum A { X }\nconst b = (null as any).a;"})
+	if err != nil || !strings.Contains(ts.Error, "user.ts:2:") {
+		t.Errorf("TypeScript: %+v %v", ts, err)
 	}
 	res := runCell(t, run, `text("kept"); json({n: 1}); throw new Error("x")`)
 	if got, _ := json.Marshal(res.Output); string(got) != `[{"type":"text","text":"kept"},{"type":"json","value":{"n":1}}]` {

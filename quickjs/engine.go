@@ -120,6 +120,9 @@ func meterOptions(unmetered bool) *meter.Options {
 			"interrupt_handler":                {Module: hostModule, Name: "interrupt"},
 			"js_std_promise_rejection_tracker": {Module: hostModule, Name: "rejection"},
 		},
+		// The compiler notes a position at few kinds of statements: errors in initialisers, conditions and returns would
+		// have none, or that of an earlier statement.
+		Before:       map[string]string{"js_parse_statement_or_decl": "emit_source_loc"},
 		StackPointer: initialMemory + stackBytes,
 		Unmetered:    unmetered,
 	}

@@ -47,6 +47,9 @@ func (w *body) rewrite(m *rewriter, f uint32, in reader, check []byte) {
 	end := w.pos
 	w.copied = end
 	w.insertCheck(end)
+	if p, ok := m.before[f]; ok {
+		w.code = appendCall(w.code, p.params, m.shift(p.function))
+	}
 	w.instructions()
 	w.flush(w.pos)
 	if w.locals > uint64(w.scratch) {

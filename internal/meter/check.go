@@ -56,12 +56,15 @@ func (m *rewriter) refillBody() []byte {
 
 // replacementBody passes the parameters to an import and returns its results.
 func replacementBody(params, function uint32) []byte {
-	b := []byte{0}
+	return append(appendCall([]byte{0}, params, function), opEnd)
+}
+
+// appendCall appends a call that passes the first parameters of the caller on.
+func appendCall(b []byte, params, function uint32) []byte {
 	for i := range params {
 		b = append(b, opLocalGet)
 		b = appendU32(b, i)
 	}
 	b = append(b, opCall)
-	b = appendU32(b, function)
-	return append(b, opEnd)
+	return appendU32(b, function)
 }

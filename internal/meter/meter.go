@@ -28,6 +28,10 @@ type Options struct {
 	// its results. Functions are named as in the name section or, if it has no such name, as they are exported. A
 	// name that is missing, that several functions have, or that is that of an import, is an error.
 	Replace map[string]Import
+	// Before has functions call another function of the module first: before its own body, the function named by the key
+	// passes its first parameters to the function named by the value, which returns nothing. Names are those of the name
+	// section; one that is missing or ambiguous is an error.
+	Before map[string]string
 	// StackPointer, if greater than zero, is the new initial value of global 0, which must be a mutable i32 of the
 	// module itself that starts from a constant, as the C compilers' __stack_pointer is.
 	StackPointer int32
@@ -89,8 +93,9 @@ type rewriter struct {
 	steps   [256]step
 	added   []addedImport // appended to the imports: the tick, then one per replaced function
 	exempt  map[uint32]bool
-	replace map[uint32]uint32 // function index in the original to index in added
-	slots   map[uint32]slot   // of the replaced functions, by index in the original
+	before  map[uint32]prologue // by function
+	replace map[uint32]uint32   // function index in the original to index in added
+	slots   map[uint32]slot     // of the replaced functions, by index in the original
 }
 
 // shift turns a function index of the original into one of the result: the added imports come before every function

@@ -6,6 +6,7 @@ import (
 
 	"github.com/chelahost/chela/internal/meter"
 	"github.com/google/go-cmp/cmp"
+	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 )
 
@@ -218,6 +219,50 @@ func TestUnmetered(t *testing.T) {
 		_, info, err := meter.Rewrite(module, &meter.Options{Tick: meter.Import{Module: "t", Name: "tick"}, Unmetered: unmetered})
 		if err != nil || (info.Checks == 0) != unmetered {
 			t.Errorf("unmetered %v: %+v %v", unmetered, info, err)
+		}
+	}
+}
+
+// A function calls another before its own body, with the parameters that one takes.
+func TestBefore(t *testing.T) {
+	// note(x) adds x to a global; run(x, y) reads it, and gives it and y.
+	sigs := types(signature("i", ""), signature("ii", "i"))
+	build := func(names []byte) []byte {
+		return module(sigs, imports(importFunc("env", "g", 0)), functions(0, 1), section(6, vec(b(op(i32, 1), konst(0), op(end)))),
+			exports(export("run", kFunc, 2)),
+			code(body(op(globalGet, 0, localGet, 0, 0x6a, globalSet, 0)), body(op(globalGet, 0, localGet, 1, 0x6a))), names)
+	}
+	tick := meter.Import{Module: "t", Name: "tick"}
+	out, _, err := meter.Rewrite(build(functionNames("", "note", "run")), &meter.Options{Tick: tick, Before: map[string]string{"run": "note"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := t.Context()
+	rt := wazero.NewRuntime(ctx)
+	defer rt.Close(ctx)
+	if _, err := rt.NewHostModuleBuilder("t").NewFunctionBuilder().WithFunc(func() int32 { return 0 }).Export("tick").Instantiate(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := rt.NewHostModuleBuilder("env").NewFunctionBuilder().WithFunc(func(int32) {}).Export("g").Instantiate(ctx); err != nil {
+		t.Fatal(err)
+	}
+	m, err := rt.Instantiate(ctx, out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []uint64{107, 114} {
+		if got, err := m.ExportedFunction("run").Call(ctx, 7, 100); err != nil || got[0] != want {
+			t.Errorf("call %d: %v %v, want %d", i, got, err, want)
+		}
+	}
+	for name, before := range map[string]map[string]string{
+		"absent":              {"run": "absent"},
+		"an import":           {"g": "note"},
+		"too many parameters": {"note": "run"},
+	} {
+		_, _, err := meter.Rewrite(build(functionNames("g", "note", "run")), &meter.Options{Tick: tick, Before: before})
+		if e, ok := err.(*meter.Error); !ok || e.Cause != meter.ErrOptions {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -11,6 +11,9 @@ type addedImport struct {
 	typ  uint32
 }
 
+// A prologue is the call of a function of the module, with so many parameters of the caller.
+type prologue struct{ params, function uint32 }
+
 // A slot is where a replaced function is found in table 0.
 type slot struct {
 	name  string
@@ -27,6 +30,9 @@ func (m *rewriter) resolve() *Error {
 	for name := range m.opts.Replace {
 		wanted[name] = nil
 	}
+	for f, g := range m.opts.Before {
+		wanted[f], wanted[g] = nil, nil
+	}
 	if len(wanted) > 0 {
 		if err := m.readNames(wanted); err != nil {
 			return err
@@ -40,6 +46,18 @@ func (m *rewriter) resolve() *Error {
 		for _, f := range wanted[name] {
 			m.exempt[f] = true
 		}
+	}
+	m.before = make(map[uint32]prologue)
+	for f, g := range m.opts.Before {
+		if len(wanted[f]) != 1 || len(wanted[g]) != 1 {
+			return &Error{Section: "name", Message: "Options.Before: " + f + " and " + g + " are not the names of one function each", Cause: ErrOptions}
+		}
+		of, to := wanted[f][0], wanted[g][0]
+		passed := m.types[m.funcs[to]].params
+		if of < m.importedFuncs || passed > m.types[m.funcs[of]].params {
+			return &Error{Section: "name", Message: "Options.Before: " + f + " cannot call " + g + " with its parameters", Cause: ErrOptions}
+		}
+		m.before[of] = prologue{passed, to}
 	}
 	m.added = append(m.added, addedImport{m.opts.Tick, m.tickType()})
 	m.replace = make(map[uint32]uint32)
