@@ -23,6 +23,7 @@ func (e *Engine) acquire(img *Image, memoryMax uint64) (*instance, error) {
 			return nil, err
 		}
 	}
+	in.mem.Limit(memoryMax) // before it grows: the last guest may have had less
 	if in.image != img {
 		ok := in.grow(uint64(len(img.heap)))
 		switch {
@@ -37,7 +38,6 @@ func (e *Engine) acquire(img *Image, memoryMax uint64) (*instance, error) {
 			return nil, ErrMemory
 		}
 	}
-	in.mem.Limit(memoryMax)
 	return in, nil
 }
 
