@@ -134,8 +134,8 @@ func (g *Guest) Call(ctx context.Context, name string, args ...Value) (Value, er
 	return g.result("calling "+name, r, err)
 }
 
-// RunJobs runs pending jobs, promise reactions, until none is left, and says how many there were. A job that throws,
-// which promise reactions do not, ends it.
+// RunJobs runs pending jobs, promise reactions, until none is left, and says how many there were. What a job throws,
+// which promise reactions do not, Unhandled tells.
 func (g *Guest) RunJobs(ctx context.Context) (int, error) {
 	leave, err := g.enter(ctx)
 	if err != nil {
@@ -147,6 +147,9 @@ func (g *Guest) RunJobs(ctx context.Context) (int, error) {
 		if n&0xff == 0xff && g.over() {
 			return n, ErrInterrupted
 		}
+		if err := g.giveBack(); err != nil {
+			return n, err
+		}
 		r, err := g.inst.raw(g.inst.fn.executeJob, uint64(g.layout.runtime), uint64(g.layout.scratch))
 		switch {
 		case err != nil:
@@ -155,7 +158,11 @@ func (g *Guest) RunJobs(ctx context.Context) (int, error) {
 			return n, nil
 		case int32(r) < 0:
 			_, err := g.result("running jobs", uint64(tagException)<<32, nil)
-			return n, err
+			var x *Exception
+			if !errors.As(err, &x) {
+				return n, err
+			}
+			g.threw(x.Value)
 		}
 		if g.interrupted {
 			return n, ErrInterrupted

@@ -1,10 +1,6 @@
 package quickjs
 
-import (
-	"maps"
-
-	"github.com/chelahost/chela/internal/linear"
-)
+import "github.com/chelahost/chela/internal/linear"
 
 // A Snapshot is the heap of a guest at rest: the pages that differ from its image. It holds no wasm frames, because at
 // rest there are none. It is immutable.
@@ -25,6 +21,9 @@ func (g *Guest) Snapshot(maxBytes int) (*Snapshot, error) {
 	if g.lost {
 		return nil, ErrLost
 	}
+	if err := g.giveBack(); err != nil {
+		return nil, err
+	}
 	in := g.inst
 	in.clearStack()
 	pages, ok := in.mem.Diff(in.image.heap, maxBytes, stack)
@@ -34,8 +33,7 @@ func (g *Guest) Snapshot(maxBytes int) (*Snapshot, error) {
 	s := &Snapshot{
 		image: in.image, pages: pages, size: uint64(len(in.mem.Bytes())), ticks: g.ticks, memory: g.memory,
 	}
-	s.rejections = g.rejections
-	s.rejections.open = maps.Clone(g.rejections.open)
+	s.rejections = g.rejections.clone()
 	return s, nil
 }
 
@@ -64,8 +62,7 @@ func (e *Engine) Restore(s *Snapshot, lim *Limits) (*Guest, error) {
 		copy(mem[p.Index*linear.PageSize:], p.Data)
 	}
 	g.ticks = s.ticks
-	g.rejections = s.rejections
-	g.rejections.open = maps.Clone(s.rejections.open)
+	g.rejections = s.rejections.clone()
 	if l.Seed != 0 {
 		in.putUint64(g.layout.seed, l.Seed)
 	}
