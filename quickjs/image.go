@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"time"
 )
@@ -15,6 +16,8 @@ const (
 	// collectAfter is how much a guest may allocate, over what its image holds, before the first garbage collection:
 	// most cells end earlier, and a collection writes to every object of the image.
 	collectAfter = 8 << 20
+	// buildMemory is how much the steps of an image may allocate.
+	buildMemory = 128 << 20
 	// scratchBytes is a block of guest memory for out parameters and the arguments of calls.
 	scratchBytes = 256
 )
@@ -63,21 +66,35 @@ func (e *Engine) NewImage(ctx context.Context, parent *Image, steps ...Step) (*I
 	if err != nil {
 		return nil, fmt.Errorf("quickjs: making an image: %w", err)
 	}
-	defer g.discard()
 	for i, s := range steps {
 		if err := g.step(ctx, s); err != nil {
+			g.discard()
 			return nil, fmt.Errorf("quickjs: making an image, step %d: %w", i+1, err)
 		}
 	}
-	return g.freeze()
+	img, err := g.freeze()
+	if err != nil {
+		g.discard()
+		return nil, err
+	}
+	// The instance is what the image's first guest needs, or the next image's.
+	in := g.inst
+	g.inst, g.lost = nil, true
+	in.guest, in.image = nil, img
+	e.offer(in)
+	return img, nil
 }
 
 // bootGuest gives a guest to build an image in.
 func (e *Engine) bootGuest(ctx context.Context, parent *Image) (*Guest, error) {
 	if parent != nil {
-		return e.Start(parent, &Limits{MemoryBytes: maxMemory / 2})
+		g, err := e.Start(parent, &Limits{MemoryBytes: buildMemory})
+		if err == nil {
+			g.funcs = maps.Clone(g.funcs) // steps add to it
+		}
+		return g, err
 	}
-	in, err := e.newInstance(maxMemory)
+	in, err := e.newInstance(usualSpace)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,8 @@ import (
 
 const (
 	// usualSpace is the address space an instance reserves, if its guest's limits do not need more: enough for the
-	// default limits, so that instances can be used for any guest.
-	usualSpace = 128 << 20
+	// default limits and for making images, so that most instances can be used for any guest.
+	usualSpace = 256 << 20
 )
 
 // acquire gives an instance whose memory equals the image and may grow to memoryMax bytes.
@@ -98,24 +98,44 @@ func (e *Engine) release(in *instance) {
 	}()
 }
 
-// keep offers an instance, if it is reset, to the next start; the oldest gives way.
+// keep takes an instance back from being reset, and offers it to the next start if that went well.
 func (e *Engine) keep(in *instance, reset bool) {
 	e.mu.Lock()
 	e.resetting--
 	out := in
-	if reset && !e.closed {
-		out = nil
-		if len(e.idle) >= e.maxIdle {
-			out = e.idle[0]
-			e.idle = slices.Delete(e.idle, 0, 1)
-		}
-		e.idle = append(e.idle, in)
+	if reset {
+		out = e.offerLocked(in)
 	}
 	e.reset.Broadcast()
 	e.mu.Unlock()
 	if out != nil {
 		e.drop(out)
 	}
+}
+
+// offer makes an instance that equals its image idle.
+func (e *Engine) offer(in *instance) {
+	e.mu.Lock()
+	out := e.offerLocked(in)
+	e.reset.Broadcast()
+	e.mu.Unlock()
+	if out != nil {
+		e.drop(out)
+	}
+}
+
+// offerLocked makes an instance idle, and gives the one that has to go for it: the oldest, or itself.
+func (e *Engine) offerLocked(in *instance) *instance {
+	if e.closed || e.maxIdle == 0 {
+		return in
+	}
+	var out *instance
+	if len(e.idle) >= e.maxIdle {
+		out = e.idle[0]
+		e.idle = slices.Delete(e.idle, 0, 1)
+	}
+	e.idle = append(e.idle, in)
+	return out
 }
 
 // drop closes an instance for good.
