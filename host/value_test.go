@@ -40,6 +40,8 @@ func TestR20_Values(t *testing.T) {
 		`return new BigInt64Array([1n])`:                           `["1"]`,
 		`return new Uint8Array([1, 2, 3, 4]).buffer`:               `"AQIDBA=="`,
 		`return new DataView(new Uint8Array([1, 2, 3]).buffer, 1)`: `[2,3]`,
+		`return new SharedArrayBuffer(3)`:                          `"AAAA"`,
+		`return new DOMException("m", "DataError")`:                `{"name":"DataError","message":"m"}`,
 		`return "a\ud800b"`:                                        `"a\ud800b"`,
 		`return "x\u0000y"`:                                        `"x\u0000y"`,
 		`return "\u{1f600}"`:                                       `"😀"`,

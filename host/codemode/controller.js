@@ -15,7 +15,7 @@
   const { isFinite, isNaN } = Number;
   const { trunc } = Math;
   const String_ = String, Number_ = Number, Uint8 = Uint8Array;
-  const objectPrototype = Object.prototype, arrayPrototype = Array.prototype;
+  const objectPrototype = Object.prototype, arrayPrototype = Array.prototype, errorPrototype = E.prototype;
   const getter = (o, k) => describeProperty(o, k).get;
   const typedArray = getPrototypeOf(Uint8Array.prototype);
   const typedArrayTag = getter(typedArray, Symbol.toStringTag);
@@ -24,6 +24,8 @@
   const viewOffset = getter(DataView.prototype, "byteOffset");
   const viewLength = getter(DataView.prototype, "byteLength");
   const bufferLength = getter(ArrayBuffer.prototype, "byteLength");
+  const sharedLength = getter(SharedArrayBuffer.prototype, "byteLength");
+  const domName = getter(DOMException.prototype, "name"), domMessage = getter(DOMException.prototype, "message");
   const dateTime = Date.prototype.getTime, dateISO = Date.prototype.toISOString;
   const mapForEach = Map.prototype.forEach, setForEach = Set.prototype.forEach;
   const mapSize = getter(Map.prototype, "size"), setSize = getter(Set.prototype, "size");
@@ -37,6 +39,13 @@
   const record = () => ({ __proto__: null });
   const push = (l, v) => { l[l.length] = v; };
   const none = list();
+
+  // A program that sets Error.prepareStackTrace is given the call sites of an error, and they would give it the functions
+  // below.
+  E.prepareStackTrace = (_, sites) => sites;
+  const site = new E().stack[0];
+  E.prepareStackTrace = undefined;
+  delete getPrototypeOf(site).getFunction;
 
   // ---- Values on their way out -------------------------------------------------------------------------------------
 
@@ -176,8 +185,10 @@
           return pairs(mapForEach, mapSize, v, (value, key) => { const p = list(); p[0] = key; p[1] = value; return p; });
         case "[object Set]": return pairs(setForEach, setSize, v, (value) => value);
         case "[object RegExp]": return quote("/" + apply(regexpSource, v, none) + "/" + apply(regexpFlags, v, none));
-        case "[object ArrayBuffer]":
-        case "[object SharedArrayBuffer]": return quote(base64(new Uint8(v), apply(bufferLength, v, none)));
+        case "[object ArrayBuffer]": return quote(base64(new Uint8(v), apply(bufferLength, v, none)));
+        case "[object SharedArrayBuffer]": return quote(base64(new Uint8(v), apply(sharedLength, v, none)));
+        case "[object DOMException]":
+          return '{"name":' + quote(apply(domName, v, none)) + ',"message":' + quote(apply(domMessage, v, none)) + "}";
         case "[object DataView]": {
           const n = apply(viewLength, v, none);
           return cleanArray(new Uint8(apply(viewBuffer, v, none), apply(viewOffset, v, none), n), n);
@@ -246,7 +257,15 @@
       throw new E("code mode output limit exceeded");
     }
   };
-  const words = (v) => (typeof v === "string" ? v : emitted(v) ?? (typeof v === "symbol" ? "a symbol" : typeof v === "function" ? "[function]" : "undefined"));
+  const words = (v) => {
+    switch (typeof v) {
+      case "string": return v;
+      case "number": case "bigint": return "" + v;
+      case "symbol": return String_(v);
+      case "function": return "[function]";
+      default: return emitted(v) ?? "undefined";
+    }
+  };
   const emitText = (s) => emit('{"type":"text","text":' + (emitted(s) ?? '""') + "}");
 
   const text = (v) => { emitText(typeof v === "string" ? v : emitted(v) ?? "null"); };
@@ -499,21 +518,37 @@
 
   // describe gives the JSON text of what was thrown: {name, message, stack, cause?, errors?, more?}, or {text} for what is
   // not an error.
-  const ERRORS = 10, CHARS = 4000, CAUSES = 5;
+  const ERRORS = 10, CHARS = 4000, CAUSES = 5, PROBLEMS = 40;
+  let problems = 0;
   const attempt = (f) => { try { return f(); } catch { return undefined; } };
   const text_ = (f, otherwise) => {
     const v = attempt(f);
     return stringify(typeof v === "string" ? apply(slice, v, [0, CHARS]) : otherwise);
   };
-  const describe = (thrown) => problem(thrown, 0);
+  // What is no error by its making may have been made into one by older means, a prototype or a proxy.
+  const likeError = (e) => {
+    if (isError(e)) return true;
+    if (typeof e !== "object") return false;
+    for (let i = 0; e !== null && i < 100; i++) {
+      if (e === errorPrototype) return true;
+      e = getPrototypeOf(e);
+    }
+    return false;
+  };
+  const describe = (thrown) => {
+    problems = 0;
+    return problem(thrown, 0);
+  };
   const problem = (e, level) => {
-    if (!attempt(() => isError(e))) {
+    problems++;
+    if (!attempt(() => likeError(e))) {
       return '{"text":' + text_(() => {
         switch (typeof e) {
           case "string": return e;
           case "undefined": return "undefined";
           case "symbol": return String_(e);
           case "function": return "a function";
+    takes++;
           default: return json(e, CHARS);
         }
       }, "an object") + "}";
@@ -521,14 +556,16 @@
     let s = '{"name":' + text_(() => e.name, "Error") + ',"message":' + text_(() => e.message, "") + ',"stack":' + text_(() => e.stack, "");
     if (level < CAUSES) {
       const cause = attempt(() => e.cause);
-      if (cause !== undefined) s += ',"cause":' + problem(cause, level + 1);
+      if (cause !== undefined && problems < PROBLEMS) s += ',"cause":' + problem(cause, level + 1);
       const errors = attempt(() => e.errors);
       if (attempt(() => isArray(errors))) {
-        const n = attempt(() => errors.length) ?? 0;
+        let n = attempt(() => errors.length);
+        n = typeof n === "number" && n > 0 ? trunc(n < 4294967295 ? n : 4294967295) : 0;
+        let i = 0;
         s += ',"errors":[';
-        for (let i = 0; i < n && i < ERRORS; i++) s += (i ? "," : "") + problem(attempt(() => errors[i]), level + 1);
+        for (; i < n && i < ERRORS && problems < PROBLEMS; i++) s += (i ? "," : "") + problem(attempt(() => errors[i]), level + 1);
         s += "]";
-        if (n > ERRORS) s += ',"more":' + (n - ERRORS);
+        if (n > i) s += ',"more":' + (n - i);
       }
     }
     return s + "}";
@@ -536,3 +573,4 @@
 
   return { boot, bind, start, settle, take, finish, describe };
 })();
+          case "bigint": case "number": return "" + e;

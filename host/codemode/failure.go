@@ -95,6 +95,8 @@ func (c *cell) render(b *strings.Builder, p *problem, level int) {
 		return
 	}
 	switch {
+	case p.Message == "" && p.Name == "":
+		b.WriteString("Error")
 	case p.Message == "":
 		b.WriteString(p.Name)
 	case p.Name == "":
