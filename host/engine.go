@@ -239,14 +239,19 @@ func (g *guest) Resume(ctx context.Context, answers []byte) (codemode.Report, er
 	if err != nil {
 		return g.report(ctx, err)
 	}
-	if _, err := g.js.Call(ctx, "settle", v); err != nil {
+	more, err := g.js.Call(ctx, "settle", v)
+	if err := errors.Join(err, g.js.Free(v)); err != nil {
 		return g.report(ctx, err)
 	}
-	if err := g.js.Free(v); err != nil {
-		return g.report(ctx, err)
+	for {
+		if _, err := g.js.RunJobs(ctx); err != nil || !more.Bool() {
+			return g.report(ctx, err)
+		}
+		// A timer's callback has run. Its jobs come before the next one's.
+		if more, err = g.js.Call(ctx, "settle"); err != nil {
+			return g.report(ctx, err)
+		}
 	}
-	_, err = g.js.RunJobs(ctx)
-	return g.report(ctx, err)
 }
 
 // report reads what a leg left behind, also after one that did not end well, if the heap is whole.

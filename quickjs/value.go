@@ -30,6 +30,9 @@ func (v Value) isCounted() bool   { return v.tag() < 0 && v.tag() >= tagFirst }
 // IsString reports whether v is a string.
 func (v Value) IsString() bool { return v.tag() == tagString || v.tag() == tagRope }
 
+// Bool reports whether v is the value true.
+func (v Value) Bool() bool { return v == tagBool<<32|1 }
+
 // A PromiseState is what a promise has come to.
 type PromiseState int
 

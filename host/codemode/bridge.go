@@ -20,7 +20,12 @@ type call struct {
 	args       []json.RawMessage
 	rawArgs    json.RawMessage
 	answer     []byte // {"id":...,"ok":...,"value":...} once settled
-	stop       func() bool
+	delivered  bool
+	size       int // of the arguments, in bytes
+
+	// Of a timer that was started.
+	timer *time.Timer
+	due   time.Time
 
 	// Of the call of a tool; guarded by the bridge's lock.
 	callID   string
@@ -43,6 +48,7 @@ type bridge struct {
 
 	mu       sync.Mutex
 	order    []*call // all of them, in the order in which they were asked for
+	held     int     // size of them all
 	queue    []*call // of these, the ones not started
 	running  int
 	settled  []*call       // of these, the ones to deliver, in the order in which they settled
@@ -71,10 +77,11 @@ type request struct {
 }
 
 // add takes a guest's requests in, without starting them. What a guest sends is not believed: ids have to have their
-// form and be new, and there is a limit to how many calls there are.
+// form and be new, and there is a limit to how many calls there are and how large they are together.
 func (b *bridge) add(requests []request, cancelled []string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	b.forget(cancelled)
 	for _, r := range requests {
 		n, ok := strings.CutPrefix(r.ID, "bridge:"+r.Method+":")
 		if _, err := strconv.ParseUint(n, 10, 53); !ok || err != nil {
@@ -83,55 +90,65 @@ func (b *bridge) add(requests []request, cancelled []string) error {
 		if slices.ContainsFunc(b.order, func(k *call) bool { return k.id == r.ID }) {
 			return fmt.Errorf("duplicate code mode bridge id")
 		}
-		if len(b.order) >= maxQueued {
+		// The controller counts characters, which have up to three bytes.
+		if len(b.order) >= maxQueued || b.held+len(r.Args) > 3*maxHeldBytes {
 			return fmt.Errorf("too many pending code mode tool calls")
 		}
-		k := &call{id: r.ID, method: r.Method, rawArgs: r.Args}
+		k := &call{id: r.ID, method: r.Method, rawArgs: r.Args, size: len(r.Args)}
 		if err := json.Unmarshal(r.Args, &k.args); err != nil {
 			return fmt.Errorf("invalid code mode bridge arguments")
 		}
+		// One copy is enough to keep: only namespaces want them as they came.
+		if r.Method == "namespace" {
+			k.args = nil
+		} else {
+			k.rawArgs = nil
+		}
 		b.order = append(b.order, k)
 		b.queue = append(b.queue, k)
-	}
-	for _, id := range cancelled {
-		b.remove(func(k *call) bool { return k.id == id && k.method == "timer" && (k.stop == nil || k.stop()) })
+		b.held += k.size
 	}
 	return nil
 }
 
-// remove forgets calls that have not settled.
-func (b *bridge) remove(which func(*call) bool) {
-	gone := map[*call]bool{}
-	b.order = slices.DeleteFunc(b.order, func(k *call) bool {
-		if k.answer == nil && which(k) {
-			gone[k] = true
+// forget takes out timers that the program has cleared, also those that have fired since.
+func (b *bridge) forget(ids []string) {
+	if len(ids) == 0 {
+		return
+	}
+	cleared := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		cleared[id] = true
+	}
+	gone := func(k *call) bool { return k.method == "timer" && cleared[k.id] }
+	for _, k := range b.order {
+		if gone(k) {
+			b.held -= k.size
+			if k.timer != nil {
+				k.timer.Stop()
+			}
 		}
-		return gone[k]
-	})
-	b.queue = slices.DeleteFunc(b.queue, func(k *call) bool { return gone[k] })
+	}
+	b.order = slices.DeleteFunc(b.order, gone)
+	b.queue = slices.DeleteFunc(b.queue, gone)
+	b.settled = slices.DeleteFunc(b.settled, gone)
 }
 
 // start starts what may start: timers at once, other calls while there are slots. Yields stay.
 func (b *bridge) start() {
+	b.startTimers()
 	for k := b.next(); k != nil; k = b.next() {
-		switch {
-		case k.method == "timer":
-			b.startTimer(k)
-		case k.instant():
+		if k.instant() {
 			b.finish(k)
-		default:
-			go b.work(k)
+			continue
 		}
+		go b.work(k)
 	}
 }
 
 // work performs a call, and then, in its slot, those that wait for one: that is cheaper than a goroutine for each.
 func (b *bridge) work(k *call) {
 	for ; k != nil; k = b.next() {
-		if k.method == "timer" {
-			b.startTimer(k)
-			continue
-		}
 		b.finish(k)
 	}
 }
@@ -147,17 +164,15 @@ func (b *bridge) next() *call {
 		return nil
 	}
 	i := slices.IndexFunc(b.queue, func(k *call) bool {
-		return k.method != "yield" && (k.method == "timer" || k.instant() || b.running < b.slots)
+		return k.method != "yield" && k.method != "timer" && (k.instant() || b.running < b.slots)
 	})
 	if i < 0 {
 		return nil
 	}
 	k := b.queue[i]
 	b.queue = slices.Delete(b.queue, i, i+1)
-	if k.method != "timer" {
-		b.running++
-		b.calls.Add(1)
-	}
+	b.running++
+	b.calls.Add(1)
 	return k
 }
 
@@ -195,19 +210,45 @@ func answer(id string, ok bool, value []byte) []byte {
 	return append(out, '}')
 }
 
-func (b *bridge) startTimer(k *call) {
-	var ms float64
-	if len(k.args) > 0 {
-		_ = json.Unmarshal(k.args[0], &ms) // what is not a number is no delay
-	}
+// startTimers starts the timers of the queue. Those of one leg count from one moment, so that equal ones stay in order.
+func (b *bridge) startTimers() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	t := time.AfterFunc(time.Duration(min(max(ms, 0), 1<<31))*time.Millisecond, func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		b.settle(k, answer(k.id, true, []byte("null")))
+	if b.ctx.Err() != nil {
+		return
+	}
+	now := time.Now()
+	b.queue = slices.DeleteFunc(b.queue, func(k *call) bool {
+		if k.method != "timer" {
+			return false
+		}
+		var ms float64
+		if len(k.args) > 0 {
+			_ = json.Unmarshal(k.args[0], &ms) // what is not a number is no delay
+		}
+		d := time.Duration(min(max(ms, 0), 1<<31)) * time.Millisecond
+		k.due = now.Add(d)
+		k.timer = time.AfterFunc(d, b.fire)
+		return true
 	})
-	k.stop = t.Stop
+}
+
+// fire settles the timers whose time has come, in the order of their times: the system's own may come in any.
+func (b *bridge) fire() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := time.Now()
+	var due []*call
+	for _, k := range b.order {
+		if k.timer != nil && k.answer == nil && !k.due.After(now) {
+			due = append(due, k)
+		}
+	}
+	slices.SortStableFunc(due, func(a, b *call) int { return a.due.Compare(b.due) })
+	for _, k := range due {
+		k.timer.Stop()
+		b.settle(k, answer(k.id, true, []byte("null")))
+	}
 }
 
 func (b *bridge) settle(k *call, answer []byte) {
@@ -248,8 +289,11 @@ func (b *bridge) deliver() []byte {
 		}
 		out = append(out, k.answer...)
 	}
-	settled := b.settled
-	b.order = slices.DeleteFunc(b.order, func(k *call) bool { return slices.Contains(settled, k) })
+	for _, k := range b.settled {
+		b.held -= k.size
+		k.delivered = true
+	}
+	b.order = slices.DeleteFunc(b.order, func(k *call) bool { return k.delivered })
 	b.settled = nil
 	return append(out, ']')
 }
@@ -320,16 +364,19 @@ func (b *bridge) poke() {
 	}
 }
 
-// pending says how many calls are not delivered, and how many of these are yields.
-func (b *bridge) pending() (all, yields int) {
+// pending says how many calls are not delivered, and how many of these are yields and timers.
+func (b *bridge) pending() (all, yields, timers int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, k := range b.order {
-		if k.method == "yield" {
+		switch k.method {
+		case "yield":
 			yields++
+		case "timer":
+			timers++
 		}
 	}
-	return len(b.order), yields
+	return len(b.order), yields, timers
 }
 
 // list names the calls that have not settled, or all if every one has.
@@ -356,8 +403,8 @@ func (b *bridge) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, k := range b.order {
-		if k.stop != nil {
-			k.stop()
+		if k.timer != nil {
+			k.timer.Stop()
 		}
 	}
 	b.queue = nil

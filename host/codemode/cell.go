@@ -93,7 +93,7 @@ func (c *cell) drive(ctx context.Context, report Report, err error) *Result {
 		if f := c.absorb(ctx, report, err); f != nil {
 			return c.fail(f)
 		}
-		pending, yields := c.bridge.pending()
+		pending, yields, timers := c.bridge.pending()
 		if pending == 0 {
 			return c.finish(ctx)
 		}
@@ -110,7 +110,7 @@ func (c *cell) drive(ctx context.Context, report Report, err error) *Result {
 			return c.outOfTime(ctx)
 		}
 		if c.ended && c.unawaited == 0 {
-			c.unawaited = pending
+			c.unawaited = pending - timers
 		}
 		c.bridge.start()
 		ok, f := c.await(ctx, true)
@@ -269,7 +269,7 @@ func (c *cell) suspend() *Result {
 
 // waiting is the result of a suspended cell.
 func (c *cell) waiting() *Result {
-	all, yields := c.bridge.pending()
+	all, yields, _ := c.bridge.pending()
 	reason := ReasonPendingTools
 	if yields == all && all > 0 {
 		reason = ReasonYield

@@ -51,6 +51,8 @@ const (
 	maxQueued = 1000
 	// maxInputBytes bounds the arguments of one call, as JSON.
 	maxInputBytes = 4 << 20
+	// maxHeldBytes bounds the arguments of all unsettled calls of a cell together: they are in the host's memory.
+	maxHeldBytes = 16 << 20
 	// maxErrorBytes bounds the error text of a result.
 	maxErrorBytes = 16 << 10
 )

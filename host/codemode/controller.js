@@ -278,7 +278,7 @@
 
   // ---- The bridge --------------------------------------------------------------------------------------------------
 
-  let requests = list(), cancelled = list(), waiting = 0;
+  let requests = list(), cancelled = list(), takes = 0, waiting = 0, held = 0;
   const counters = record(), pending = record();
 
   // argument gives the JSON text of what a program passes to a call.
@@ -294,7 +294,16 @@
 
   // send asks the host for something. args is the JSON text of an array.
   const send = (method, args, entry) => {
+    if (reading) throw new E("tools cannot be called while a value is read");
     if (waiting >= limits.pending) throw new E("too many pending code mode tool calls");
+    if (args.length > limits.input) throw new E("the arguments of " + method + " are larger than " + limits.input + " bytes");
+    if (held + args.length > limits.held) {
+      throw new E("too many pending code mode tool calls: their arguments are larger than " + limits.held + " bytes together");
+    }
+    entry.size = args.length;
+    entry.takes = takes;
+    entry.at = requests.length;
+    held += entry.size;
     const n = (counters[method] = (counters[method] ?? 0) + 1);
     const id = "bridge:" + method + ":" + n;
     pending[id] = entry;
@@ -313,11 +322,17 @@
 
   const args = (...a) => setPrototypeOf(a, null);
 
-  const settleOne = (id, ok, value) => {
-    const entry = pending[id];
-    if (entry === undefined) return;
+  const forget = (id, entry) => {
     delete pending[id];
     waiting--;
+    held -= entry.size;
+  };
+
+  // settleOne delivers an answer, and reports whether that ran a timer's callback.
+  const settleOne = (id, ok, value) => {
+    const entry = pending[id];
+    if (entry === undefined) return false;
+    forget(id, entry);
     if (entry.timer !== undefined) {
       delete timers[entry.timer];
       try {
@@ -325,13 +340,17 @@
       } catch (e) {
         new P((_, reject) => reject(e)); // so that it counts as a rejection nobody handles
       }
-      return;
+      return true;
     }
-    if (ok) return entry.resolve(value);
+    if (ok) {
+      entry.resolve(value);
+      return false;
+    }
     const e = new E(value.message);
     if (value.name !== undefined) defineProperty(e, "name", { __proto__: null, value: value.name, writable: true, configurable: true });
     defineProperty(e, "code", { __proto__: null, value: value.code, writable: true, configurable: true, enumerable: true });
     entry.reject(e);
+    return false;
   };
 
   // ---- Timers ------------------------------------------------------------------------------------------------------
@@ -346,7 +365,6 @@
     const entry = record();
     entry.callback = callback;
     entry.args = rest;
-    if (reading) throw new E("timers cannot be set while a value is read");
     entry.timer = ++lastTimer;
     timers[lastTimer] = send("timer", "[" + delay + "]", entry);
     return lastTimer;
@@ -355,10 +373,11 @@
     if (typeof handle !== "number") return;
     const id = timers[handle];
     if (id === undefined) return;
+    const entry = pending[id];
     delete timers[handle];
-    delete pending[id];
-    waiting--;
-    push(cancelled, '"' + id + '"');
+    forget(id, entry);
+    if (entry.takes === takes) requests[entry.at] = ""; // the host has not heard of it
+    else push(cancelled, '"' + id + '"');
   };
 
   // ---- Globals -----------------------------------------------------------------------------------------------------
@@ -485,14 +504,25 @@
   // start calls the cell and gives its promise. cell: an array that holds the async function.
   const start = (cell) => apply(cell[0], undefined, none);
 
-  // settle delivers answers, in order: [{id, ok, value}].
+  // settle delivers answers, in order: [{id, ok, value}]. It stops after the callback of a timer, since jobs come before
+  // the next one, and is called again, without answers, until it gives false.
+  let answered = none, next = 0;
   const settle = (answers) => {
-    for (let i = 0; i < answers.length; i++) settleOne(answers[i].id, answers[i].ok, answers[i].value);
+    if (answers !== undefined) {
+      answered = answers;
+      next = 0;
+    }
+    while (next < answered.length) {
+      const a = answered[next++];
+      if (settleOne(a.id, a.ok, a.value) && next < answered.length) return true;
+    }
+    answered = none;
+    return false;
   };
 
   const join = (l) => {
     let s = "";
-    for (let i = 0; i < l.length; i++) s += i ? "," + l[i] : l[i];
+    for (let i = 0; i < l.length; i++) if (l[i] !== "") s += s === "" ? l[i] : "," + l[i];
     return s;
   };
 
@@ -503,6 +533,7 @@
     if (cancelled.length) s += ',"cancelled":[' + join(cancelled) + "]";
     if (overflow) s += ',"overflow":true';
     output = list(); requests = list(); cancelled = list();
+    takes++;
     return s + "}";
   };
 
@@ -548,7 +579,7 @@
           case "undefined": return "undefined";
           case "symbol": return String_(e);
           case "function": return "a function";
-    takes++;
+          case "bigint": case "number": return "" + e;
           default: return json(e, CHARS);
         }
       }, "an object") + "}";
@@ -573,4 +604,3 @@
 
   return { boot, bind, start, settle, take, finish, describe };
 })();
-          case "bigint": case "number": return "" + e;

@@ -18,7 +18,7 @@ var Controller string
 //	boot(data)       puts a catalog into the heap
 //	bind(spaces)     puts namespaces into it
 //	start(cell)      cell is an array that holds an async function: calls it, gives its promise
-//	settle(answers)  delivers [{id, ok, value}]
+//	settle(answers)  delivers [{id, ok, value}]; true if jobs have to run before it is called again, without answers
 //	take()           what has gathered since the last time, as JSON text; "" for nothing
 //	finish(value)    the JSON text of the cell's value; "" for undefined, "!" for one over the limit
 //	describe(thrown) the JSON text of what was thrown

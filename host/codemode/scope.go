@@ -82,6 +82,7 @@ func (s *Scope) bootData() []byte {
 	type limits struct {
 		Output  int `json:"output"`
 		Input   int `json:"input"`
+		Held    int `json:"held"`
 		Pending int `json:"pending"`
 	}
 	data := struct {
@@ -90,7 +91,7 @@ func (s *Scope) bootData() []byte {
 		Names   [][2]string       `json:"names"`
 		Files   []namespace.File  `json:"files"`
 	}{
-		Limits:  limits{s.cfg.MaxOutputBytes, maxInputBytes, maxQueued},
+		Limits:  limits{s.cfg.MaxOutputBytes, maxInputBytes, maxHeldBytes, maxQueued},
 		Entries: []json.RawMessage{}, Names: [][2]string{}, Files: []namespace.File{},
 	}
 	for _, e := range s.Catalog.Entries() {
