@@ -173,33 +173,41 @@ func (e *guestEngine) image(ctx context.Context, key string, parent *quickjs.Ima
 
 // controller gives the heap in which only the controller is.
 func (e *guestEngine) controller(ctx context.Context) (*quickjs.Image, error) {
-	e.mu.Lock()
-	im := e.base
-	mine := im == nil
-	if mine {
-		im = &image{ready: make(chan struct{})}
-		e.base = im
-	}
-	e.mu.Unlock()
-	if !mine {
+	for {
+		e.mu.Lock()
+		im := e.base
+		mine := im == nil
+		if mine {
+			im = &image{ready: make(chan struct{})}
+			e.base = im
+		}
+		e.mu.Unlock()
+		if mine {
+			im.img, im.err = e.js.NewImage(ctx, nil, quickjs.Step{
+				Script:  &quickjs.Script{File: "controller.js", Source: codemode.Controller},
+				Exports: codemode.ControllerExports(),
+			})
+			if im.err != nil {
+				e.mu.Lock()
+				e.base = nil
+				e.mu.Unlock()
+			}
+			close(im.ready)
+			return im.img, im.err
+		}
 		select {
 		case <-im.ready:
-			return im.img, im.err
 		case <-ctx.Done():
 			return nil, quickjs.ErrInterrupted
 		}
+		if im.err == nil {
+			return im.img, nil
+		}
+		// Whoever made it gave up, perhaps because its own time was over.
+		if ctx.Err() != nil {
+			return nil, quickjs.ErrInterrupted
+		}
 	}
-	im.img, im.err = e.js.NewImage(ctx, nil, quickjs.Step{
-		Script:  &quickjs.Script{File: "controller.js", Source: codemode.Controller},
-		Exports: codemode.ControllerExports(),
-	})
-	if im.err != nil {
-		e.mu.Lock()
-		e.base = nil
-		e.mu.Unlock()
-	}
-	close(im.ready)
-	return im.img, im.err
 }
 
 // snapshot is a suspended cell: its heap, and where in it the program's promise is.
