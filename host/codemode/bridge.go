@@ -30,6 +30,7 @@ type call struct {
 	// Of the call of a tool; guarded by the bridge's lock.
 	callID   string
 	outcome  CallOutcome
+	recorded bool             // in the receipt
 	approval *policy.Approval // it waits for
 }
 

@@ -95,3 +95,35 @@ func TestClosedBridgeStartsNoTimer(t *testing.T) {
 	}
 	b.close()
 }
+
+// A receipt that was given does not change when the calls that were given up come to an end.
+func TestReceiptIsACopy(t *testing.T) {
+	b := newBridge(t.Context(), 8, new(sync.WaitGroup), nil)
+	defer b.close()
+	var requests []request
+	for i := range 5 {
+		requests = append(requests, requestOf("call", i, `["x"]`))
+	}
+	if err := b.add(requests, nil); err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range b.order {
+		b.identify(k, k.id)
+	}
+	for _, k := range b.order[:3] {
+		b.outcome(k, Unknown)
+	}
+	want := "0 1 2 3 4"
+	ids := func(r *Receipt) string {
+		return strings.ReplaceAll(strings.Join(r.Unknown, " "), "bridge:call:", "")
+	}
+	r := b.receiptNow()
+	if got := ids(r); got != want { // each call once, also those that are recorded and not settled
+		t.Errorf("got %s, want %s", got, want)
+	}
+	b.outcome(b.order[4], Unknown)
+	b.outcome(b.order[3], Unknown)
+	if got := ids(r); got != want {
+		t.Errorf("then %s, want %s", got, want)
+	}
+}

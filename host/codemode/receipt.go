@@ -1,5 +1,7 @@
 package codemode
 
+import "slices"
+
 // CallOutcome says how a tool call of a cell ended.
 type CallOutcome uint8
 
@@ -35,6 +37,13 @@ func (r *Receipt) add(id string, o CallOutcome) {
 	*l = append(*l, id)
 }
 
+func (r *Receipt) clone() Receipt {
+	return Receipt{
+		Finished: slices.Clone(r.Finished), Failed: slices.Clone(r.Failed), Refused: slices.Clone(r.Refused),
+		NeverStarted: slices.Clone(r.NeverStarted), Unknown: slices.Clone(r.Unknown), Omitted: r.Omitted,
+	}
+}
+
 // isCall reports whether a request of a program is the call of a tool.
 func (k *call) isCall() bool {
 	return k.method == "call" || k.method == "callValue" || k.method == "namespace"
@@ -50,7 +59,7 @@ func (b *bridge) identify(k *call, id string) {
 func (b *bridge) outcome(k *call, o CallOutcome) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	k.outcome = o
+	k.outcome, k.recorded = o, true
 	b.receipt.add(k.callID, o)
 }
 
@@ -59,9 +68,9 @@ func (b *bridge) outcome(k *call, o CallOutcome) {
 func (b *bridge) receiptNow() *Receipt {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	r := b.receipt
+	r := b.receipt.clone() // calls that are given up go on adding to it
 	for _, k := range b.order {
-		if k.answer != nil || !k.isCall() {
+		if k.answer != nil || k.recorded || !k.isCall() {
 			continue
 		}
 		switch {
@@ -69,7 +78,7 @@ func (b *bridge) receiptNow() *Receipt {
 			r.add(k.id, NeverStarted)
 		case k.approval != nil:
 			r.add(k.callID, NeverStarted)
-		case k.outcome == Unknown:
+		default:
 			r.add(k.callID, Unknown)
 		}
 	}
