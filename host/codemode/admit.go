@@ -64,13 +64,11 @@ func (p *execPass) end(ctx context.Context, res *Result) *Result {
 		o.Err = &Failure{res.Code, res.Error}
 	}
 	// The result is the model's answer to its own program, so a hook can look at it but not replace it; a hook that
-	// fails withholds it.
-	if _, err := p.pass.End(context.WithoutCancel(ctx), o); err != nil && res.Status != Failed {
-		var d *policy.Denied
-		if errors.As(err, &d) {
-			return &Result{
-				Status: Failed, Code: CodeInternalError, Error: d.Error(), ReplaySafe: res.ReplaySafe, Receipt: res.Receipt, Telemetry: res.Telemetry,
-			}
+	// fails, or makes an error of it, withholds it.
+	if _, err := p.pass.End(context.WithoutCancel(ctx), o); err != nil && err != o.Err {
+		return &Result{
+			Status: Failed, Code: CodeInternalError, Error: bound(err.Error(), maxErrorBytes),
+			ReplaySafe: res.ReplaySafe, Receipt: res.Receipt, Telemetry: res.Telemetry,
 		}
 	}
 	return res

@@ -40,6 +40,7 @@ type cell struct {
 	expires  time.Time
 	expiry   *time.Timer
 	resuming bool
+	orphan   bool // its session has ended; set also while it is not suspended
 }
 
 func (c *cell) count(f func(*counters)) {
@@ -244,8 +245,8 @@ func unawaitedNote(n int) string {
 
 // fail ends a cell that failed.
 func (c *cell) fail(f *Failure) *Result {
-	receipt := c.bridge.receiptNow()
 	c.close()
+	receipt := c.bridge.receiptNow() // now that no call starts any more
 	return c.result(&Result{Status: Failed, Code: f.Code, Error: f.Message, Receipt: receipt})
 }
 

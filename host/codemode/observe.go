@@ -174,6 +174,13 @@ func (l *legSpan) suspended(s Snapshot) {
 	}
 }
 
+// resumed notes that the cell did not stay away.
+func (l *legSpan) resumed() {
+	if l != nil {
+		l.parked = false
+	}
+}
+
 // end ends the span with the result of its exec or wait, and gives the result back. A cell that is suspended may be
 // another goroutine's by now, and is not looked at but for its program.
 func (l *legSpan) end(ctx context.Context, res *Result) *Result {

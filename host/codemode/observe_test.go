@@ -336,7 +336,7 @@ func TestSpanOfAnApproval(t *testing.T) {
 	})
 }
 
-// A hook that withholds the result of a suspended cell does not end the cell.
+// A hook that withholds the result of a suspended cell ends the cell: nobody has its id.
 func TestAWithheldCellIsCountedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newTelescope()
@@ -353,7 +353,10 @@ func TestAWithheldCellIsCountedOnce(t *testing.T) {
 		}
 		so := fakeScope(t, nil, nil).ScopeOptions
 		so.Gate = gate
-		exec(t, r, NewScope(so))
+		want(t, exec(t, r, NewScope(so)), Failed, CodeInternalError, "")
+		if n := r.Suspended(); n != 0 {
+			t.Errorf("%d suspended", n)
+		}
 		closed(t, r, e)
 		if got := o.measured(t); strings.Count(got, "chela.cell.ended") != 1 {
 			t.Errorf("measured:\n%s", got)

@@ -46,6 +46,7 @@ type Runner struct {
 
 	mu     sync.Mutex
 	parked map[string]*cell
+	execs  map[*cell]struct{} // under way
 	closed bool
 	active sync.WaitGroup // execs and waits under way
 	calls  sync.WaitGroup // calls of tools under way
@@ -63,7 +64,7 @@ func NewRunner(engine Engine, opts *Options) *Runner {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	r := &Runner{engine: engine, log: o.Logger, parked: map[string]*cell{}, ctx: ctx, cancel: cancel}
+	r := &Runner{engine: engine, log: o.Logger, parked: map[string]*cell{}, execs: map[*cell]struct{}{}, ctx: ctx, cancel: cancel}
 	r.observe = newObserver(&o, r.Suspended)
 	return r
 }
@@ -80,6 +81,8 @@ func (r *Runner) Exec(ctx context.Context, scope *Scope, callID string, args Exe
 	c := &cell{runner: r, scope: scope, cfg: &scope.cfg, parent: callID, restartSafe: args.RestartSafe || scope.ForceRestartSafe}
 	ctx, leg := r.observe.exec(ctx, c, args.Language)
 	c.bridge = newBridge(ctx, c.cfg.MaxPendingToolCalls, &r.calls, c.perform)
+	r.drive(c)
+	defer r.driven(c)
 	if scope.missing {
 		return leg.end(ctx, c.fail(failNoCatalog)), nil
 	}
@@ -93,7 +96,13 @@ func (r *Runner) Exec(ctx context.Context, scope *Scope, callID string, args Exe
 	if err := c.prepare(&args); err != nil {
 		return leg.end(ctx, pass.end(ctx, c.fail(failure(err)))), nil
 	}
-	return leg.end(ctx, pass.end(ctx, c.exec(ctx))), nil
+	res := c.exec(ctx)
+	told := pass.end(ctx, res)
+	if res.Status == Waiting && told.Status != Waiting { // nobody learns its id
+		r.drop(func(o *cell) bool { return o == c })
+		told.Receipt = c.bridge.receiptNow()
+	}
+	return leg.end(ctx, told), nil
 }
 
 // bindSpaces gives the cell its namespaces, making those that Go functions make for each exec. They have together the time
@@ -199,10 +208,30 @@ func (r *Runner) park(c *cell) *Failure {
 	return nil
 }
 
-// again gives the result of a cell that is suspended, and offers it to the next wait.
+// drive notes that an exec runs the cell, and driven that it no longer does.
+func (r *Runner) drive(c *cell) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.execs[c] = struct{}{}
+}
+
+func (r *Runner) driven(c *cell) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.execs, c)
+}
+
+// again gives the result of a cell that is suspended, and offers it to the next wait. If its session has ended meanwhile
+// there will be none.
 func (r *Runner) again(c *cell) *Result {
 	res := c.waiting()
 	r.mu.Lock()
+	if c.orphan {
+		r.mu.Unlock()
+		c.output, c.notes = res.Output, nil // the notes are of waiting
+		c.leg.resumed()
+		return c.fail(failAborted)
+	}
 	defer r.mu.Unlock()
 	c.resuming = false
 	c.expiry = time.AfterFunc(time.Until(c.expires), func() { r.drop(func(o *cell) bool { return o == c }) })
@@ -253,9 +282,19 @@ func (r *Runner) drop(which func(*cell) bool) {
 	}
 }
 
-// EndSession drops the suspended cells of a session.
+// EndSession drops the suspended cells of a session. One that an exec or a wait is driving may end by itself, and is
+// dropped instead of being suspended.
 func (r *Runner) EndSession(sessionID string) {
-	r.drop(func(c *cell) bool { return c.scope.SessionID == sessionID })
+	of := func(c *cell) bool { return c.scope.SessionID == sessionID }
+	r.mu.Lock()
+	for c := range r.execs {
+		c.orphan = c.orphan || of(c)
+	}
+	for _, c := range r.parked {
+		c.orphan = c.orphan || of(c)
+	}
+	r.mu.Unlock()
+	r.drop(of)
 }
 
 // Suspended is how many cells are suspended.
