@@ -102,7 +102,7 @@ and 4 if it was still waiting for calls when its time was over.`,
 	root.SetOut(a.out)
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.PersistentFlags().StringVar(&a.logLevel, "log-level", "warn", "what of the plugins' logs goes to standard error: debug, info, warn, error or off")
+	root.PersistentFlags().StringVar(&a.logLevel, "log-level", "warn", "the least `LEVEL` of the plugins' logs that goes to standard error: debug, info, warn, error or off")
 	root.AddCommand(a.execCommand(), a.toolsCommand(), a.configCommand(), a.versionCommand())
 	return root
 }
