@@ -343,6 +343,9 @@ func (g *guest) Finish(ctx context.Context) (codemode.Outcome, error) {
 }
 
 func (g *guest) describe(ctx context.Context, thrown quickjs.Value) (codemode.Outcome, error) {
+	if thrown == quickjs.Null && g.js.Crowded() {
+		return codemode.Outcome{}, codemode.ErrGuestMemory
+	}
 	text, err := g.text(g.js.Call(ctx, "describe", thrown))
 	if err != nil {
 		return codemode.Outcome{}, guestError(err)

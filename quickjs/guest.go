@@ -125,6 +125,12 @@ func (g *Guest) Lend() error {
 	return g.setMemoryLimit(g.memory + int64(len(g.inst.image.heap)) + lent)
 }
 
+// Crowded reports whether the guest has had about as much memory as it may at some time. The engine throws null if there
+// is no room even for an error that says so.
+func (g *Guest) Crowded() bool {
+	return !g.lost && int64(len(g.inst.mem.Bytes())-len(g.inst.image.heap)) >= g.memory*3/4
+}
+
 // Ticks is how much the guest has computed so far: a measure of CPU time that does not grow while the guest waits, in
 // units of very roughly 50 microseconds.
 func (g *Guest) Ticks() uint64 { return g.ticks }

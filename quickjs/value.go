@@ -20,8 +20,11 @@ const (
 	tagFloat64   = 8
 )
 
-// Undefined is the JavaScript value undefined.
-const Undefined = Value(tagUndefined << 32)
+// The JavaScript values undefined and null.
+const (
+	Undefined = Value(tagUndefined << 32)
+	Null      = Value(tagNull << 32)
+)
 
 func (v Value) tag() int32        { return int32(v >> 32) }
 func (v Value) isException() bool { return v.tag() == tagException }

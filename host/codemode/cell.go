@@ -201,7 +201,7 @@ func (c *cell) legFailure(ctx context.Context, err error) *Failure {
 		}
 		return failTimeout
 	case errors.Is(err, ErrGuestMemory):
-		return &Failure{CodeInternalError, "InternalError: out of memory"}
+		return &Failure{CodeInternalError, "InternalError: out of memory" + c.memoryLimit()}
 	case errors.Is(err, ErrClosed):
 		return failAborted
 	}

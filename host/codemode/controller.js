@@ -16,6 +16,7 @@
   const { trunc } = Math;
   const String_ = String, Number_ = Number, Uint8 = Uint8Array;
   const objectPrototype = Object.prototype, arrayPrototype = Array.prototype, errorPrototype = E.prototype;
+  const typeErrorPrototype = TE.prototype;
   const getter = (o, k) => describeProperty(o, k).get;
   const typedArray = getPrototypeOf(Uint8Array.prototype);
   const typedArrayTag = getter(typedArray, Symbol.toStringTag);
@@ -204,7 +205,9 @@
           if (apply(typedArrayTag, v, none) !== undefined) return cleanArray(v, apply(typedArrayLength, v, none));
       }
     } catch (e) {
-      if (e === LIMIT || e instanceof ReadError) throw e;
+      // v is not what its tag says. Anything else, such as no room on the stack, is no reason to give a part of v as if
+      // it were all.
+      if (typeof e !== "object" || e === null || getPrototypeOf(e) !== typeErrorPrototype) throw e;
     }
     return LIMIT;
   };
@@ -346,6 +349,7 @@
       entry.resolve(value);
       return false;
     }
+    setPrototypeOf(value, null); // or a getter on Object.prototype would give what is missing
     const e = new E(value.message);
     if (value.name !== undefined) defineProperty(e, "name", { __proto__: null, value: value.name, writable: true, configurable: true });
     defineProperty(e, "code", { __proto__: null, value: value.code, writable: true, configurable: true, enumerable: true });

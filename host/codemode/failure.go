@@ -105,7 +105,7 @@ func (c *cell) render(b *strings.Builder, p *problem, level int) {
 		b.WriteString(p.Name + ": " + p.Message)
 	}
 	if p.Name == "InternalError" && p.Message == "out of memory" {
-		fmt.Fprintf(b, " (the memory limit is %d MiB)", c.cfg.MemoryLimitBytes>>20)
+		b.WriteString(c.memoryLimit())
 	}
 	if frames := strings.TrimRight(c.prog.MapStack(p.Stack), "\n"); frames != "" {
 		b.WriteString("\n" + frames)
@@ -121,6 +121,10 @@ func (c *cell) render(b *strings.Builder, p *problem, level int) {
 	if p.More > 0 {
 		fmt.Fprintf(b, "\n... and %d more", p.More)
 	}
+}
+
+func (c *cell) memoryLimit() string {
+	return fmt.Sprintf(" (the memory limit is %d MiB)", c.cfg.MemoryLimitBytes>>20)
 }
 
 // bound cuts s to at most n bytes, between characters.
