@@ -15,9 +15,15 @@ import (
 const (
 	// maxImages is how many heaps are kept, two for each catalog with its namespaces; an image is some 2 MB.
 	maxImages = 32
-	// readGrace is how long reading what an interrupted program produced may take.
+	// readGrace is how long reading what an interrupted program produced may take, and again for each MiB that it may
+	// have produced.
 	readGrace = 25 * time.Millisecond
 )
+
+// grace is how long a guest with these limits may be read after its time.
+func grace(lim codemode.GuestLimits) time.Duration {
+	return readGrace * time.Duration(1+lim.OutputBytes>>20)
+}
 
 // guestEngine gives codemode its guests: heaps of quickjs with the controller in them. It is where the two packages meet.
 type guestEngine struct {
@@ -88,7 +94,7 @@ func (e *guestEngine) Start(ctx context.Context, layers []codemode.Layer, lim co
 	if err != nil {
 		return nil, guestError(err)
 	}
-	g := &guest{js: js}
+	g := &guest{js: js, grace: grace(lim)}
 	for _, l := range layers {
 		if err := g.prepare(ctx, l); err != nil {
 			g.Close()
@@ -121,7 +127,7 @@ func (e *guestEngine) Restore(_ context.Context, s codemode.Snapshot, lim codemo
 	if err != nil {
 		return nil, guestError(err)
 	}
-	return &guest{js: g, promise: snap.promise}, nil
+	return &guest{js: g, promise: snap.promise, grace: grace(lim)}, nil
 }
 
 // image gives the heap for key, making it of parent and the layer if need be. Two cells that need the same new heap make
@@ -221,6 +227,7 @@ type guest struct {
 	js      *quickjs.Guest
 	promise quickjs.Value
 	ended   bool
+	grace   time.Duration
 }
 
 // Begin implements codemode.Guest.
@@ -270,7 +277,7 @@ func (g *guest) report(ctx context.Context, err error) (codemode.Report, error) 
 	}
 	if err != nil {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), readGrace)
+		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), g.grace)
 		defer cancel()
 		if e := g.js.Lend(); e != nil {
 			return r, guestError(err)

@@ -66,7 +66,7 @@ func (c *cell) exec(ctx context.Context) *Result {
 }
 
 func (c *cell) guestLimits() GuestLimits {
-	return GuestLimits{MemoryBytes: c.cfg.MemoryLimitBytes, Ticks: c.cfg.MaxCPUTicks}
+	return GuestLimits{MemoryBytes: c.cfg.MemoryLimitBytes, Ticks: c.cfg.MaxCPUTicks, OutputBytes: c.cfg.MaxOutputBytes}
 }
 
 // resume lets a suspended cell go on, once one of its calls has settled.

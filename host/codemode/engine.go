@@ -47,6 +47,7 @@ type Layer struct {
 type GuestLimits struct {
 	MemoryBytes int64
 	Ticks       uint64 // CPU time of all legs together; 0 is no limit
+	OutputBytes int    // how much output there may be to read
 }
 
 // A Guest is a heap in which one cell runs. One goroutine at a time uses it. The errors of Begin, Resume and Finish are
