@@ -129,6 +129,8 @@ func TestFailures(t *testing.T) {
 		{"const a = 1;\nif (null.a) {\n}", codemode.CodeInternalError, "user.js:2:1"},
 		{"const a = 1;\nconst {x} = null", codemode.CodeInternalError, "user.js:2:1"},
 		{"function g(n) {\n  const z = n.a;\n  return z\n}\n\nreturn g(null)", codemode.CodeInternalError, "at g (user.js:2:3)"},
+		{`const r = await tools.ehco({}); return r`, codemode.CodeInternalError, "tools.ehco does not exist; did you mean tools.echo?"},
+		{`return await tools.weather({})`, codemode.CodeInternalError, "tools.weather does not exist. Unknown tool id: weather."},
 		{`throw {code: 42}`, codemode.CodeInternalError, `{"code":42}`},
 		{`throw undefined`, codemode.CodeInternalError, `undefined`},
 		{`throw new Error("o", {cause: new Error("i")})`, codemode.CodeInternalError, "Caused by: Error: i"},

@@ -9,6 +9,9 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/chelahost/chela/internal/spelling"
 )
 
 // exit is the exit status of the process. As an error it ends a command that has already said everything.
@@ -49,7 +52,10 @@ func run(ctx context.Context, args []string, s streams) exit {
 	a := &app{streams: s, hints: true}
 	root := a.rootCommand()
 	root.SetArgs(append([]string{}, args...)) // nil would mean those of the process
-	cmd, err := root.ExecuteContextC(ctx)
+	cmd, err := root, checkCommand(root, args)
+	if err == nil {
+		cmd, err = root.ExecuteContextC(ctx)
+	}
 	var status exit
 	var usage usageError
 	switch {
@@ -63,6 +69,37 @@ func run(ctx context.Context, args []string, s streams) exit {
 	}
 	fmt.Fprintf(s.err, "chela: %v\n", err)
 	return exitError
+}
+
+// checkCommand refuses a command that does not exist before its flags are looked at: they would be taken for root's.
+func checkCommand(root *cobra.Command, args []string) error {
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") || strings.HasPrefix(args[0], "__") { // cobra's own begin so
+		return nil
+	}
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd(args...)
+	if cmd, _, _ := root.Find(args[:1]); cmd != root {
+		return nil
+	}
+	return root.Args(root, args)
+}
+
+// flagError is the error of a command line with flags that cmd does not have.
+func flagError(cmd *cobra.Command, err error) error {
+	name, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
+	if !ok {
+		return usageError{err}
+	}
+	near, least := "", 3
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if d := spelling.Distance(spelling.Fold(name), spelling.Fold(f.Name)); d < least {
+			near, least = f.Name, d
+		}
+	})
+	if near != "" {
+		return usagef("%w; did you mean --%s?", err, near)
+	}
+	return usageError{err}
 }
 
 func (a *app) rootCommand() *cobra.Command {
@@ -101,7 +138,7 @@ and 4 if it was still waiting for calls when its time was over.`,
 	root.SetIn(a.in)
 	root.SetOut(a.out)
 	root.SetErr(a.err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().StringVar(&a.logLevel, "log-level", "warn", "the least `LEVEL` of the plugins' logs that goes to standard error: debug, info, warn, error or off")
 	root.AddCommand(a.execCommand(), a.toolsCommand(), a.configCommand(), a.versionCommand())
 	return root

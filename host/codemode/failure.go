@@ -4,9 +4,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/chelahost/chela/host/codemode/internal/source"
+	"github.com/chelahost/chela/internal/spelling"
 )
 
 // A Failure is why a cell failed: what a failed Result says.
@@ -85,7 +88,42 @@ func (c *cell) thrown(described []byte) *Failure {
 	}
 	var b strings.Builder
 	c.render(&b, &p, 0)
+	if p.Name == "TypeError" && strings.Contains(p.Message, "not a function") {
+		b.WriteString(c.absentTools())
+	}
 	return &Failure{CodeInternalError, bound(b.String(), maxErrorBytes)}
+}
+
+var toolMember = regexp.MustCompile(`\btools\.([A-Za-z_$][\w$]*)`)
+
+// absentTools names a member of tools in the program's text that does not exist: the engine's "not a function" does not say
+// what was called.
+func (c *cell) absentTools() string {
+	known := []string{"search", "describe", "call", "callValue"}
+	for _, n := range c.scope.Catalog.SafeNames() {
+		known = append(known, n.Name)
+	}
+	for _, m := range toolMember.FindAllStringSubmatch(c.prog.Text(), -1) {
+		name := m[1]
+		if slices.Contains(known, name) {
+			continue
+		}
+		near, least := "", 3
+		for _, k := range known {
+			if d := spelling.Distance(spelling.Fold(name), spelling.Fold(k)); d < least {
+				near, least = k, d
+			}
+		}
+		if near != "" {
+			return "\ntools." + name + " does not exist; did you mean tools." + near + "?"
+		}
+		if _, err := c.scope.Catalog.Lookup(name); err != nil {
+			return "\ntools." + name + " does not exist. " + err.Error()
+		}
+		// A tool without a function of its own.
+		return "\ntools." + name + " does not exist; use tools.callValue with an exact id."
+	}
+	return ""
 }
 
 // render writes a problem as "name: message", the frames in the model's own text, the cause and the members.

@@ -92,6 +92,9 @@ func Prepare(text string, lang Language) (*Program, error) {
 	return p, nil
 }
 
+// Text is the model's own text, with normal line ends and without a code fence.
+func (p *Program) Text() string { return p.text }
+
 // HasReturn reports whether the text may contain a return statement: false is certain, true is not.
 func (p *Program) HasReturn() bool {
 	return p.close != "" || strings.Contains(p.text, "return") || strings.Contains(p.text, `\u`)
