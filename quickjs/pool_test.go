@@ -12,18 +12,18 @@ func TestPooledInstanceGrowsForALargerImage(t *testing.T) {
 	e := newEngine(t, &quickjs.Options{MaxIdle: 1})
 	small := newImage(t, e)
 	large, err := e.NewImage(t.Context(), small, quickjs.Step{
-		Script: &quickjs.Script{File: "large.js", Source: `globalThis.large = new Uint8Array(24 << 20).fill(7); ({})`},
+		Script: &quickjs.Script{File: "large.js", Source: `globalThis.large = new Uint8Array(16 << 20).fill(7); ({})`},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 3 {
+	for range 2 {
 		g, err := e.Start(small, &quickjs.Limits{MemoryBytes: 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}
 		g.Close()
-		time.Sleep(50 * time.Millisecond) // for the reset
+		time.Sleep(20 * time.Millisecond) // for the reset
 		g, err = e.Start(large, &quickjs.Limits{MemoryBytes: 1 << 20})
 		if err != nil {
 			t.Fatalf("starting from the large image: %v", err)
@@ -32,6 +32,6 @@ func TestPooledInstanceGrowsForALargerImage(t *testing.T) {
 			t.Errorf("got %s", got)
 		}
 		g.Close()
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond)
 	}
 }

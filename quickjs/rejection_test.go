@@ -50,10 +50,9 @@ func TestManyRejectionsThatAreHandled(t *testing.T) {
 	}{
 		{`Promise.allSettled(all)`, false},
 		{`all.pop(); Promise.allSettled(all)`, true},
-		{`all.shift(); Promise.allSettled(all)`, true},
 	} {
 		g := startGuest(t, e, img, &quickjs.Limits{MemoryBytes: 256 << 20})
-		eval(t, g, `const all = Array.from({length: 70000}, (_, i) => Promise.reject(i)); `+c.rest+`; 1`)
+		eval(t, g, `const all = Array.from({length: 66000}, (_, i) => Promise.reject(i)); `+c.rest+`; 1`)
 		if _, err := g.RunJobs(t.Context()); err != nil {
 			t.Fatal(err)
 		}
