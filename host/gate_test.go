@@ -169,7 +169,7 @@ func TestApprovalParksTheRun(t *testing.T) {
 	<-asked
 	h.EndSession(ids.SessionID)
 	for range 100 {
-		if len(approvals.List()) == 0 {
+		if len(approvals.List()) == 0 && len(recs.of("openclaw:core:pay")) == 3 {
 			break
 		}
 		time.Sleep(10 * time.Millisecond)
