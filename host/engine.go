@@ -384,8 +384,10 @@ func guestError(err error) error {
 		return nil
 	case errors.As(err, &s):
 		return &codemode.SyntaxError{Message: s.Message, Line: s.Line, Column: s.Column}
-	case errors.Is(err, quickjs.ErrInterrupted), errors.Is(err, quickjs.ErrStopped):
+	case errors.Is(err, quickjs.ErrInterrupted):
 		return codemode.ErrInterrupted
+	case errors.Is(err, quickjs.ErrStopped):
+		return codemode.ErrStopped
 	case errors.Is(err, quickjs.ErrMemory):
 		return codemode.ErrGuestMemory
 	case errors.Is(err, quickjs.ErrSnapshotSize):

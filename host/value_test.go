@@ -156,6 +156,10 @@ func TestFailures(t *testing.T) {
 			t.Errorf("%s\n\tframes of the controller: %s", c.code, res.Error)
 		}
 	}
+	stopped := runCell(t, run, `text("lost"); [].indexOf.call({length: 2 ** 53 - 1}, 1)`)
+	if stopped.Code != codemode.CodeTimeout || len(stopped.Notes) != 1 || !strings.Contains(stopped.Notes[0], "is lost") {
+		t.Errorf("stopped inside a built-in: %+v", stopped)
+	}
 	ts, err := run.Exec(t.Context(), "c", codemode.ExecArguments{Language: codemode.TypeScript, Code: "enum A { X }\nconst b = (null as any).a;"})
 	if err != nil || !strings.Contains(ts.Error, "user.ts:2:") {
 		t.Errorf("TypeScript: %+v %v", ts, err)

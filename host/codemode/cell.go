@@ -189,6 +189,9 @@ func (c *cell) legFailure(ctx context.Context, err error) *Failure {
 	case errors.As(err, &s):
 		return failure(c.prog.Diagnose(s.Message, s.Line, s.Column))
 	case errors.Is(err, ErrInterrupted):
+		if errors.Is(err, ErrStopped) {
+			c.notes = append(c.notes, "The program was stopped inside a built-in function, so what it had emitted since its last call is lost.")
+		}
 		if f := aborted(ctx); f != nil {
 			return f
 		}

@@ -101,6 +101,8 @@ type Outcome struct {
 var (
 	// ErrInterrupted: the context ended before the program did.
 	ErrInterrupted = errors.New("codemode: the guest was interrupted")
+	// ErrStopped is the ErrInterrupted of a program that did not unwind, and whose heap is lost with what was in it.
+	ErrStopped = fmt.Errorf("codemode: the guest was stopped: %w", ErrInterrupted)
 	// ErrSnapshotSize: the heap is larger than a snapshot may be.
 	ErrSnapshotSize = errors.New("codemode: the snapshot is larger than allowed")
 	// ErrGuestMemory: the program ran out of memory.
