@@ -103,7 +103,7 @@ and 4 if it was still waiting for calls when its time was over.`,
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.PersistentFlags().StringVar(&a.logLevel, "log-level", "warn", "what of the plugins' logs goes to standard error: debug, info, warn, error or off")
-	root.AddCommand(a.execCommand(), a.toolsCommand(), a.configCommand(), a.versionCommand())
+	root.AddCommand(a.execCommand(), a.toolsCommand(), a.configCommand(), a.pluginCommand(), a.keyCommand(), a.versionCommand())
 	return root
 }
 
