@@ -157,11 +157,6 @@ func (a *archive) entry(h *tar.Header, r io.Reader) error {
 	if _, err := io.Copy(&data, r); err != nil {
 		return err
 	}
-	if hex, ok := strings.CutPrefix(name, blobDir); ok {
-		if got := digestOf(data.Bytes()); got != "sha256:"+hex {
-			return faultf(h.Name, "its content has the digest %s; it was damaged or exchanged: get the package again", got)
-		}
-	}
 	a.files[name] = data.Bytes()
 	return nil
 }
@@ -220,7 +215,14 @@ func (a *archive) assemble() (*Package, error) {
 	if len(images) != 1 {
 		return nil, faultf(indexFile, "it lists %s; a package has one", plural(len(images), "plugin"))
 	}
-	used := map[string]bool{layoutFile: true, indexFile: true, blobName(digestOf([]byte(emptyText))): len(signatures) > 0}
+	used := map[string]bool{layoutFile: true, indexFile: true}
+	if len(signatures) > 0 { // their config, which is not fetched
+		empty := blobName(digestOf([]byte(emptyText)))
+		used[empty] = true
+		if data, ok := a.files[empty]; ok && string(data) != emptyText {
+			return nil, faultf(empty, "its content is not %s; it was damaged or exchanged: get the package again", emptyText)
+		}
+	}
 	p, err := Assemble(images[0], signatures, func(d Descriptor) ([]byte, error) {
 		name := blobName(d.Digest)
 		used[name] = true

@@ -131,7 +131,7 @@ func (a *assembler) plugin(d Descriptor) (*Package, error) {
 		if err != nil {
 			return nil, err
 		}
-		parts = append(parts, newPart(k.kind, data))
+		parts = append(parts, hashedPart(k.kind, data, d.Digest))
 	}
 	return newPackage(parts, data)
 }

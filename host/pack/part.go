@@ -50,14 +50,17 @@ type Part struct {
 	Data      []byte // must not be changed
 }
 
-func newPart(kind Kind, data []byte) Part {
+func newPart(kind Kind, data []byte) Part { return hashedPart(kind, data, digestOf(data)) }
+
+// hashedPart makes a part of what was hashed already.
+func hashedPart(kind Kind, data []byte, digest string) Part {
 	at := slices.IndexFunc(kinds[:], func(k struct {
 		kind      Kind
 		mediaType string
 	}) bool {
 		return k.kind == kind
 	})
-	return Part{Kind: kind, MediaType: kinds[at].mediaType, Digest: digestOf(data), Data: data}
+	return Part{Kind: kind, MediaType: kinds[at].mediaType, Digest: digest, Data: data}
 }
 
 // title is the name of the part's file, for tools that write files.
