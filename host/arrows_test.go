@@ -28,6 +28,7 @@ var arrows = map[string][]string{
 	"host/policy":    {},
 	"host/namespace": {"manifests", "host/catalog"},
 	"host/codemode":  {"host/catalog", "host/policy", "host/namespace"},
+	"host/store":     {"manifests"},
 	"host/surface":   {"host/catalog", "host/codemode", "host/namespace"},
 	"host/config":    {"host/codemode", "host/policy", "internal/spelling"},
 	"host": {
@@ -56,7 +57,8 @@ var homes = map[string][]string{
 	"github.com/go-sourcemap/sourcemap":                   {"host/codemode"},
 	"github.com/santhosh-tekuri/jsonschema":               {"manifests", "host/catalog"},
 	"github.com/invopop/jsonschema":                       {"manifests"},
-	"github.com/Masterminds/semver":                       {"manifests"},
+	"github.com/Masterminds/semver":                       {"manifests", "host/store"},
+	"github.com/gofrs/flock":                              {"host/store"},
 	"github.com/tailscale/hujson":                         {"host/config"},
 	"github.com/spf13/cobra":                              {"cmd/chela"},
 	"go.opentelemetry.io/otel":                            {"host/codemode", "host"},
