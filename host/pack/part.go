@@ -36,11 +36,13 @@ const (
 	typeEmpty         = "application/vnd.oci.empty.v1+json"
 )
 
-// kinds are the parts in their canonical order.
-var kinds = [...]struct {
+type kindType struct {
 	kind      Kind
 	mediaType string
-}{{Manifest, TypeManifest}, {Module, TypeModule}, {Readme, TypeReadme}, {License, TypeLicense}, {SBOM, TypeSBOM}}
+}
+
+// kinds are the parts in their canonical order.
+var kinds = [...]kindType{{Manifest, TypeManifest}, {Module, TypeModule}, {Readme, TypeReadme}, {License, TypeLicense}, {SBOM, TypeSBOM}}
 
 // Part is one thing in a package.
 type Part struct {
@@ -54,12 +56,7 @@ func newPart(kind Kind, data []byte) Part { return hashedPart(kind, data, digest
 
 // hashedPart makes a part of what was hashed already.
 func hashedPart(kind Kind, data []byte, digest string) Part {
-	at := slices.IndexFunc(kinds[:], func(k struct {
-		kind      Kind
-		mediaType string
-	}) bool {
-		return k.kind == kind
-	})
+	at := slices.IndexFunc(kinds[:], func(k kindType) bool { return k.kind == kind })
 	return Part{Kind: kind, MediaType: kinds[at].mediaType, Digest: digest, Data: data}
 }
 

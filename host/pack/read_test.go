@@ -209,45 +209,43 @@ func TestReadIsBounded(t *testing.T) {
 
 // A sparse file is short in the archive and long outside: it counts as what it would be.
 func TestReadSparse(t *testing.T) {
-	h := &tar.Header{Typeflag: tar.TypeReg, Name: blobName(digestOf(nil)), Format: tar.FormatPAX}
 	const long = 60 << 20
-	text := fmt.Sprintf("1\n%d\n0\n", long) // a map of one empty piece at the end
-	h.Size = 512
 	var b bytes.Buffer
-	out := tar.NewWriter(&b)
-	// archive/tar writes no sparse files: make the records by hand.
-	record := func(key, value string) string {
-		line := " " + key + "=" + value + "\n"
-		n := len(line) + 2
-		if len(fmt.Sprint(n)) != 2 {
-			n = len(line) + len(fmt.Sprint(n))
+	put := func(flag byte, name, data string) {
+		t.Helper()
+		var header bytes.Buffer
+		if err := tar.NewWriter(&header).WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: name, Size: int64(len(data)), Format: tar.FormatUSTAR}); err != nil {
+			t.Fatal(err)
 		}
-		return fmt.Sprint(n) + line
+		// archive/tar writes no sparse files: exchange the type, and make the sum right again.
+		raw := header.Bytes()[:512]
+		raw[156] = flag
+		copy(raw[148:156], "        ")
+		sum := 0
+		for _, c := range raw {
+			sum += int(c)
+		}
+		copy(raw[148:156], fmt.Sprintf("%06o\x00 ", sum))
+		b.Write(raw)
+		b.WriteString(data)
+		b.Write(make([]byte, (512-len(data)%512)%512))
 	}
-	pax := record("GNU.sparse.major", "1") + record("GNU.sparse.minor", "0") + record("GNU.sparse.name", h.Name) + record("GNU.sparse.realsize", fmt.Sprint(long))
-	if err := out.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "x", Size: int64(len(pax)), Format: tar.FormatUSTAR}); err != nil {
-		t.Fatal(err)
+	name := blobName(digestOf(nil))
+	var records string
+	for _, r := range [][2]string{{"major", "1"}, {"minor", "0"}, {"name", name}, {"realsize", fmt.Sprint(long)}} {
+		line := " GNU.sparse." + r[0] + "=" + r[1] + "\n"
+		n := len(line) + 2 // digits of the length, which it counts too
+		if n > 99 {
+			n++
+		}
+		records += fmt.Sprint(n) + line
 	}
-	raw := b.Bytes()
-	raw[156] = tar.TypeXHeader
-	sum := 0
-	copy(raw[148:156], "        ")
-	for _, c := range raw[:512] {
-		sum += int(c)
-	}
-	copy(raw[148:156], fmt.Sprintf("%06o\x00 ", sum))
-	b.WriteString(pax)
-	b.Write(make([]byte, (512-b.Len()%512)%512))
-	head := b.Len()
-	sub := tar.NewWriter(&b)
-	if err := sub.WriteHeader(&tar.Header{Typeflag: tar.TypeReg, Name: "blobs/x", Size: 512, Format: tar.FormatUSTAR}); err != nil {
-		t.Fatal(err)
-	}
-	b.WriteString(text)
-	b.Write(make([]byte, 512-len(text)+1024))
-	_ = head
+	put(tar.TypeXHeader, "x", records)
+	sparse := fmt.Sprintf("1\n%d\n0\n", long) // a map of one empty piece at the end
+	put(tar.TypeReg, "y", sparse+strings.Repeat("\x00", 512-len(sparse)))
+	b.Write(make([]byte, 1024))
 	got, err := tar.NewReader(bytes.NewReader(b.Bytes())).Next()
-	if err != nil || got.Size != long {
+	if err != nil || got.Size != long || got.Name != name {
 		t.Fatalf("the archive is not the one this test is about: %+v, %v", got, err)
 	}
 	_, err = Read(bytes.NewReader(b.Bytes()), &Limits{PackageBytes: 1 << 20})
