@@ -65,12 +65,13 @@ func TestCrash(t *testing.T) {
 		t.Run(sc.name, func(t *testing.T) {
 			steps, before, after := rehearse(t, from, sc)
 			for i := range steps {
+				kills++
 				t.Run(stepName(steps, i), func(t *testing.T) {
+					t.Parallel()
 					root := copyRoot(t, from)
 					if !crash(t, sc.name, i, root) {
 						t.Fatal("the child was not killed")
 					}
-					kills++
 					got := state(t, openAt(t, root, &Options{ReadOnly: true}))
 					if got != before && got != after {
 						t.Fatal("neither the old nor the new state")

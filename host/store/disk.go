@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"syscall"
 )
 
 // The names in a root.
@@ -137,9 +138,12 @@ func (d *disk) read(name string, max int64) ([]byte, error) {
 	return data, err
 }
 
-// list gives the entries of a directory, sorted by name. A directory that is not there has none.
+// list gives the entries of a directory, sorted by name. What is not there or is no directory has none; doctor reports it.
 func (d *disk) list(dir string) ([]fs.DirEntry, error) {
 	entries, err := fs.ReadDir(d.root.FS(), dir)
+	if errors.Is(err, syscall.ENOTDIR) {
+		return nil, nil
+	}
 	return entries, ignoreMissing(err)
 }
 

@@ -39,6 +39,7 @@ type doctor struct {
 	s        *Store
 	repair   bool
 	findings []Finding
+	pending  bool  // current is bad and stays so, since nothing is repaired
 	err      error // the first failure of a repair; nothing is repaired after it
 }
 
@@ -82,7 +83,7 @@ func (d *doctor) examine(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.audit(p, log)
+	d.audit(p, log, good)
 	bad, err := d.blobs(ctx)
 	if err != nil {
 		return err
@@ -194,6 +195,7 @@ func (d *doctor) current(log *auditLog) (pointer, bool) {
 		}
 		return d.s.disk.syncDir("current", ".")
 	})
+	d.pending = !d.repair
 	return to, d.err == nil
 }
 
@@ -224,7 +226,7 @@ func (d *doctor) leftovers(p pointer) {
 		d.err = cmp.Or(d.err, err)
 	}
 	for _, n := range numbers {
-		if n > p.number {
+		if n > p.number && !d.pending {
 			name := generationFile(n)
 			d.found(Finding{Kind: FindingLeftover, Path: name, Problem: "the generation was not committed", Action: "remove it"}, func() error { return d.s.disk.remove("doctor", name) })
 		}
@@ -271,10 +273,11 @@ func (d *doctor) generations(p pointer, log *auditLog) ([]Generation, error) {
 }
 
 // audit begins the log anew when it is broken, and ends it with what is current.
-func (d *doctor) audit(p pointer, log *auditLog) {
-	if len(log.Problems) == 0 {
-		if err := d.s.compareAudit(log); err != nil {
-			log.problem("%v", err)
+func (d *doctor) audit(p pointer, log *auditLog, good []Generation) {
+	if len(log.Problems) == 0 && !d.pending {
+		log.compareLast(p)
+		for _, g := range good {
+			log.compareGeneration(p, g)
 		}
 	}
 	if len(log.Problems) > 0 {
@@ -294,7 +297,7 @@ func (d *doctor) audit(p pointer, log *auditLog) {
 		})
 		return
 	}
-	if last := log.end.last; last.pointer() != p {
+	if last := log.end.last; last.pointer() != p && !d.pending {
 		d.found(Finding{Kind: FindingLeftover, Path: auditFile, Problem: fmt.Sprintf("generation %d was not committed", last.Generation), Action: "say so in the log"}, func() error {
 			_, err := d.s.record(log.end, AuditEntry{Event: AuditAbandoned, Generation: p.number, Digest: p.digest, Command: last.Command})
 			return err

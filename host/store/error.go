@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"syscall"
 )
 
@@ -31,10 +32,11 @@ type Error struct {
 
 // Error says what was done to which plugin, what is wrong and what to do.
 func (e *Error) Error() string {
-	if e.Plugin == "" {
-		return fmt.Sprintf("%s: %s", e.Op, e.Message)
+	what := strings.TrimSpace(e.Op + " " + e.Plugin)
+	if what == "" {
+		return e.Message
 	}
-	return fmt.Sprintf("%s %s: %s", e.Op, e.Plugin, e.Message)
+	return what + ": " + e.Message
 }
 
 // Unwrap returns the cause.

@@ -18,7 +18,10 @@ func TestFaults(t *testing.T) {
 			}
 			for i := range steps {
 				for _, errno := range []syscall.Errno{syscall.ENOSPC, syscall.EIO, syscall.EACCES} {
-					t.Run(stepName(steps, i)+"/"+errno.Error(), func(t *testing.T) { interrupt(t, from, sc, i, errno, before, after) })
+					t.Run(stepName(steps, i)+"/"+errno.Error(), func(t *testing.T) {
+						t.Parallel()
+						interrupt(t, from, sc, i, errno, before, after)
+					})
 				}
 			}
 		})

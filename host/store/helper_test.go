@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 )
 
 // object is a JSON object.
@@ -51,6 +50,22 @@ func pkg(id, version string, more object) Package {
 func openStore(t testing.TB, o *Options) *Store {
 	t.Helper()
 	return openAt(t, filepath.Join(t.TempDir(), "root"), o)
+}
+
+// fastDir makes a directory in memory where the system has one: the tests of faults and crashes make hundreds of stores, and what
+// a killed process wrote is there whether it was flushed or not.
+func fastDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "chela-store-")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
 }
 
 func openAt(t testing.TB, root string, o *Options) *Store {
@@ -163,11 +178,4 @@ func network(hosts ...string) object {
 		list = append(list, object{"host": h, "reason": "to talk to it"})
 	}
 	return object{"capabilities": object{"network": list}}
-}
-
-// within returns a context that ends early enough for the test to say so.
-func within(t testing.TB, d time.Duration) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), d)
-	t.Cleanup(cancel)
-	return ctx
 }

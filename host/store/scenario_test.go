@@ -18,7 +18,7 @@ type scenario struct {
 
 // base makes the store that scenarios begin with: generations 1 to 6, something to collect, data to purge.
 func base(t testing.TB) string {
-	s := openStore(t, nil)
+	s := openAt(t, filepath.Join(fastDir(t), "root"), nil)
 	install(t, s, pkg("a", "1.0.0", network("x.example")), Grant{Capability: "network:x.example"})
 	install(t, s, pkg("gone", "1.0.0", nil))
 	must(t, s, "config", func(d *Draft) error { return d.SetConfig("a", "k", json.RawMessage("1")) })
@@ -44,7 +44,7 @@ var scenarios = []scenario{
 // copyRoot makes a store like another.
 func copyRoot(t testing.TB, from string) string {
 	t.Helper()
-	root := filepath.Join(t.TempDir(), "root")
+	root := filepath.Join(fastDir(t), "root")
 	if err := os.Mkdir(root, 0o700); err != nil {
 		t.Fatal(err)
 	}

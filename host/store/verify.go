@@ -125,27 +125,41 @@ func (s *Store) compareAudit(l *auditLog) error {
 	if err != nil {
 		return err
 	}
-	if last := l.end.last; last.pointer() != p && !(last.Event == AuditCommit && last.Generation > p.number) && len(l.Problems) == 0 {
-		l.problem("the last line is about generation %d, and %d is current", last.Generation, p.number)
-	}
+	l.compareLast(p)
 	numbers, err := s.numbers()
 	if err != nil {
 		return err
 	}
 	for _, n := range numbers {
-		e, ok := l.commits[n]
 		g, digest, err := s.load(n)
-		switch {
-		case err != nil:
+		if err != nil {
 			l.problem("%v", err)
-		case !ok && n == p.number:
-			l.problem("generation %d has no line", n)
-		case !ok: // before the log was begun anew
-		case e.Digest != digest:
-			l.problem("%s has another digest than line %d says", generationFile(n), e.Seq)
-		case e.Event == AuditCommit && g.Audit != e.Prev:
-			l.problem("generation %d does not follow the line before line %d", n, e.Seq)
+			continue
 		}
+		if e, ok := l.commits[n]; ok && e.Digest != digest {
+			l.problem("%s has another digest than line %d says", generationFile(n), e.Seq)
+		}
+		l.compareGeneration(p, g)
 	}
 	return nil
+}
+
+// compareLast checks that the log ends with what is current, or with a commit that is under way or did not happen.
+func (l *auditLog) compareLast(p pointer) {
+	last := l.end.last
+	if under := last.Event == AuditCommit && last.Generation > p.number; last.pointer() != p && !under && len(l.Problems) == 0 {
+		l.problem("the last line is about generation %d, and %d is current", last.Generation, p.number)
+	}
+}
+
+// compareGeneration checks that a generation has its line, and vouches for the lines before it. One from before the log was
+// begun anew has none.
+func (l *auditLog) compareGeneration(p pointer, g Generation) {
+	e, ok := l.commits[g.Number]
+	if !ok && g.Number == p.number {
+		l.problem("generation %d has no line", g.Number)
+	}
+	if ok && e.Event == AuditCommit && g.Audit != e.Prev {
+		l.problem("generation %d does not follow the line before line %d", g.Number, e.Seq)
+	}
 }
