@@ -140,7 +140,7 @@ and 4 if it was still waiting for calls when its time was over.`,
 	root.SetErr(a.err)
 	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().StringVar(&a.logLevel, "log-level", "warn", "the least `LEVEL` of the plugins' logs that goes to standard error: debug, info, warn, error or off")
-	root.AddCommand(a.execCommand(), a.toolsCommand(), a.configCommand(), a.versionCommand())
+	root.AddCommand(a.execCommand(), a.toolsCommand(), a.configCommand(), a.pluginCommand(), a.keyCommand(), a.versionCommand())
 	return root
 }
 

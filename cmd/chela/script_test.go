@@ -38,6 +38,7 @@ func TestScripts(t *testing.T) {
 		"ECHO":      testguests.Dir(t, "testplugins/echo"),
 		"MISBEHAVE": testguests.Dir(t, "testplugins/misbehave"),
 		"FILES":     testguests.Dir(t, "plugins/files"),
+		"RAW":       testguests.Dir(t, "testplugins/raw"),
 	}
 	dir := filepath.Join("testdata", "script")
 	var only []string // all

@@ -2,8 +2,6 @@ package plugin
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,7 +17,6 @@ import (
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/experimental"
 
-	"github.com/chelahost/chela/internal/meter"
 	"github.com/chelahost/chela/manifests"
 )
 
@@ -177,30 +174,11 @@ func (p *Plugin) readModule(root *os.Root) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(data)
-	p.digest = "sha256:" + hex.EncodeToString(sum[:])
-	if want := p.manifest.Module.Digest; want != "" && !strings.EqualFold(want, p.digest) {
-		return nil, fmt.Errorf("its digest is %s, but the manifest says %s; the file is not the one the plugin was packed with", p.digest, want)
-	}
-	m, err := scan(data)
+	report, metered, info, err := admit(p.manifest, data, p.limits)
 	if err != nil {
 		return nil, err
 	}
-	if err := checkImports(m); err != nil {
-		return nil, err
-	}
-	if err := checkExports(m, p.manifest.Tools); err != nil {
-		return nil, err
-	}
-	if pages := p.limits.memory() / pageBytes; m.minPages > pages {
-		return nil, fmt.Errorf("it needs %d pages of memory to start; the limit is %d, which is %d bytes (MemoryBytes)", m.minPages, pages, p.limits.MemoryBytes)
-	}
-	metered, info, err := meter.Rewrite(data, &meter.Options{
-		Tick: meter.Import{Module: moduleHost, Name: tickName}, SaveGlobals: true, Redirect: redirects(),
-	})
-	if err != nil {
-		return nil, err
-	}
+	p.digest = report.Digest
 	p.resettable = !info.Stateful
 	return metered, nil
 }
