@@ -119,14 +119,14 @@ func FuzzGeneration(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	if _, err := decode(data); err != nil {
+	if _, err := decode(data, false); err != nil {
 		f.Fatal(err)
 	}
 	f.Add(data)
 	f.Add([]byte(`{"format":2}`))
 	f.Add(bytes.Repeat([]byte(`{"plugins":`), 1000))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		g, err := decode(data)
+		g, err := decode(data, false)
 		if err != nil {
 			return
 		}
@@ -142,7 +142,7 @@ func TestDecodeIsStrict(t *testing.T) {
 	install(t, s, pkg("a", "1.0.0", network("x.example")), Grant{Capability: "network:x.example"})
 	must(t, s, "config", func(d *Draft) error { return d.SetConfig("a", "k", json.RawMessage(`"<&>\u2028"`)) })
 	good := readFile(t, s, generationFile(2))
-	if _, err := decode([]byte(good)); err != nil {
+	if _, err := decode([]byte(good), false); err != nil {
 		t.Fatal(err)
 	}
 	for _, tt := range []struct{ name, old, new, problem string }{
@@ -160,7 +160,7 @@ func TestDecodeIsStrict(t *testing.T) {
 		if data == good {
 			t.Fatalf("%s changes nothing in %s", tt.name, good)
 		}
-		if _, err := decode([]byte(data)); err == nil || !strings.Contains(err.Error(), tt.problem) {
+		if _, err := decode([]byte(data), false); err == nil || !strings.Contains(err.Error(), tt.problem) {
 			t.Errorf("%s: %v, want %q", tt.name, err, tt.problem)
 		}
 	}

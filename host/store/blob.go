@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"sync"
+	"time"
 
 	"github.com/chelahost/chela/manifests"
 )
@@ -56,9 +57,12 @@ func (s *Store) check(d Digest) error {
 	return err
 }
 
-// distrust sets a blob aside, under the lock: another process may just have written a good one.
+// distrust sets a blob aside, under the lock: another process may just have written a good one. It does not wait for the lock,
+// which its own caller may hold.
 func (s *Store) distrust(d Digest) {
-	unlock, err := s.lock(context.Background())
+	ctx, cancel := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer cancel()
+	unlock, err := s.lock(ctx)
 	if err != nil {
 		return // it stays, and is refused each time
 	}

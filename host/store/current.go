@@ -55,7 +55,7 @@ func (s *Store) current() (Generation, pointer, error) {
 		if p.number == 0 {
 			return Generation{Format: generationFormat}, p, nil
 		}
-		g, digest, err := s.load(p.number)
+		g, digest, err := s.loadVouched(p.number, p.digest)
 		if err == nil && digest != p.digest {
 			err = fault(ErrCorrupt, "", "%s is not the file that current names: run doctor --repair", generationFile(p.number))
 		}

@@ -72,7 +72,10 @@ func (d *Draft) previous(id string) (Plugin, error) {
 		return Plugin{}, err
 	}
 	for _, n := range slices.Backward(numbers) {
-		g, _, err := d.store.load(n)
+		g, err := d.base, error(nil)
+		if n != g.Number {
+			g, _, err = d.store.load(n)
+		}
 		if errors.Is(err, ErrCorrupt) || errors.Is(err, ErrNotFound) {
 			continue // doctor reports it; an older one will do
 		}
