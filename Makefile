@@ -8,7 +8,7 @@ BENCHTIME ?= 1s
 
 .DEFAULT_GOAL := help
 
-.PHONY: help build test race bench bench-doc fuzz hammer check demo clean conformance
+.PHONY: help build test race bench bench-doc fuzz hammer crash contend check demo clean conformance
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
@@ -39,6 +39,14 @@ fuzz: wasm ## Run each fuzz target for FUZZTIME (10s)
 HAMMER ?= 20s
 hammer: wasm ## Suspend, resume, abort and expire cells at random for HAMMER (20s), under the race detector
 	CHELA_HAMMER='$(HAMMER)' CGO_ENABLED=1 $(GO) test -race -count=1 -v -run Hammer ./host
+
+CRASH ?= 200
+crash: ## Kill a process CRASH (200) times while it changes a store
+	CHELA_CRASH='$(CRASH)' $(GO) test -count=1 -timeout 30m -v -run Crash ./host/store
+
+CONTEND ?= 200
+contend: ## Let eight processes make CONTEND (200) changes each to one store
+	CHELA_CONTEND='$(CONTEND)' $(GO) test -count=1 -timeout 30m -v -run Contend ./host/store
 
 conformance: wasm ## Count the lines of the contract that tests assert, and write docs/conformance.md
 	$(GO) run ./internal/conformance -go '$(GO)'
