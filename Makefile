@@ -26,11 +26,11 @@ race: wasm ## Run all tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./...
 
 bench: wasm ## Run the benchmarks; BENCH=REGEXP picks some, BENCHTIME=TIME is how long each runs
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime '$(BENCHTIME)' ./...
+	$(GO) test -p 1 -run '^$$' -bench '$(BENCH)' -benchtime '$(BENCHTIME)' ./...
 
 bench-doc: wasm ## Measure, and put the figures into docs/benchmarks.md
 	@mkdir -p build
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchtime '$(BENCHTIME)' ./... > build/bench.txt
+	$(GO) test -p 1 -run '^$$' -bench '$(BENCH)' -benchtime '$(BENCHTIME)' ./... > build/bench.txt
 	scripts/bench-doc docs/benchmarks.md < build/bench.txt
 
 fuzz: wasm ## Run each fuzz target for FUZZTIME (10s)
