@@ -66,7 +66,7 @@ func (d *decoder) fill(v *value, dst reflect.Value, r *rule) {
 		dst.Set(target)
 		d.fill(v, target.Elem(), r)
 	case reflect.Struct:
-		if d.want(v, isObject, "write an object with the members "+names(d.fieldsOf(dst.Type()))) {
+		if d.want(v, isObject, "write an object with the members "+strings.Join(names(d.fieldsOf(dst.Type())), ", ")) {
 			d.object(v, dst)
 		}
 	case reflect.Slice:
@@ -192,22 +192,17 @@ func compact(raw []byte) []byte {
 
 // suggest names the known member closest to name, or all of them.
 func suggest(name string, fields []field) string {
-	best, bestDistance := "", 1+max(2, len(name)/3)
-	for _, f := range fields {
-		if n := spelling.Distance(spelling.Fold(name), spelling.Fold(f.name)); n < bestDistance {
-			best, bestDistance = f.name, n
-		}
-	}
-	if best != "" && len(name) > 2 {
+	known := names(fields)
+	if best := spelling.Nearest(name, known, max(2, len(name)/3)); best != "" && len(name) > 2 {
 		return fmt.Sprintf("did you mean %q?", best)
 	}
-	return "known members are " + names(fields)
+	return "known members are " + strings.Join(known, ", ")
 }
 
-func names(fields []field) string {
+func names(fields []field) []string {
 	list := make([]string, len(fields))
 	for i, f := range fields {
 		list[i] = f.name
 	}
-	return strings.Join(list, ", ")
+	return list
 }

@@ -90,13 +90,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	if !ok {
 		return usageError{err}
 	}
-	near, least := "", 3
-	cmd.Flags().VisitAll(func(f *pflag.Flag) {
-		if d := spelling.Distance(spelling.Fold(name), spelling.Fold(f.Name)); d < least {
-			near, least = f.Name, d
-		}
-	})
-	if near != "" {
+	var known []string
+	cmd.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	if near := spelling.Nearest(name, known, 2); near != "" {
 		return usagef("%w; did you mean --%s?", err, near)
 	}
 	return usageError{err}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strconv"
 	"strings"
 	"time"
 
@@ -243,7 +244,7 @@ func unawaitedNote(n int) string {
 	if n == 1 {
 		return "1 call was still running when the program ended; it was waited for and its result dropped. Use await to get it."
 	}
-	return itoa(n) + " calls were still running when the program ended; they were waited for and their results dropped. Use await or Promise.all to get them."
+	return strconv.Itoa(n) + " calls were still running when the program ended; they were waited for and their results dropped. Use await or Promise.all to get them."
 }
 
 // fail ends a cell that failed.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -184,7 +185,7 @@ func TestR25_TheQueueIsInOrderAndBounded(t *testing.T) {
 		var started []string
 		var requests []string
 		for i := range maxQueued {
-			requests = append(requests, `callValue#`+itoa(i+1)+` ["one",`+itoa(i)+`]`)
+			requests = append(requests, `callValue#`+strconv.Itoa(i+1)+` ["one",`+strconv.Itoa(i)+`]`)
 		}
 		e := &fakeEngine{legs: []leg{calls(requests...), func(context.Context, string) (Report, error) { return Report{Ended: true}, nil }}}
 		r := NewRunner(e, nil)
@@ -194,7 +195,7 @@ func TestR25_TheQueueIsInOrderAndBounded(t *testing.T) {
 		}})
 		want(t, exec(t, r, s), Completed, "", "")
 		for i, in := range started {
-			if in != itoa(i) {
+			if in != strconv.Itoa(i) {
 				t.Fatalf("call %s was number %d", in, i)
 			}
 		}

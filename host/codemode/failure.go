@@ -108,13 +108,7 @@ func (c *cell) absentTools() string {
 		if slices.Contains(known, name) {
 			continue
 		}
-		near, least := "", 3
-		for _, k := range known {
-			if d := spelling.Distance(spelling.Fold(name), spelling.Fold(k)); d < least {
-				near, least = k, d
-			}
-		}
-		if near != "" {
+		if near := spelling.Nearest(name, known, 2); near != "" {
 			return "\ntools." + name + " does not exist; did you mean tools." + near + "?"
 		}
 		if _, err := c.scope.Catalog.Lookup(name); err != nil {

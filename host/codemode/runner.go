@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 
@@ -343,5 +342,3 @@ func newRunID() string {
 	b[8] = b[8]&0x3f | 0x80
 	return fmt.Sprintf("cm_%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
-
-func itoa(n int) string { return strconv.Itoa(n) }

@@ -11,18 +11,7 @@ func nearest(name string, known []string, most int) string {
 	if len(name) < 3 {
 		return ""
 	}
-	name = spelling.Fold(name)
-	best, least := "", most+1
-	for _, k := range known {
-		f := spelling.Fold(k)
-		if len(name) > len(f)+most || len(f) > len(name)+most {
-			continue
-		}
-		if d := spelling.Distance(name, f); d < least {
-			best, least = k, d
-		}
-	}
-	return best
+	return spelling.Nearest(name, known, most)
 }
 
 // extended returns the first known name that begins with a name or is the beginning of it: a unit too few or too many.

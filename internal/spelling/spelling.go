@@ -11,6 +11,23 @@ var variants = strings.NewReplacer("_", "", "-", "")
 // Fold removes what people vary in names: case, underscores and dashes.
 func Fold(s string) string { return variants.Replace(strings.ToLower(s)) }
 
+// Nearest returns the known name that is closest to a name when both are folded, if it is not further than most changes of
+// a letter; "" otherwise. Of equally close ones the first wins.
+func Nearest(name string, known []string, most int) string {
+	name = Fold(name)
+	best, least := "", most+1
+	for _, k := range known {
+		f := Fold(k)
+		if len(name) > len(f)+most || len(f) > len(name)+most {
+			continue
+		}
+		if d := Distance(name, f); d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
 // Distance is the Levenshtein distance of two names in bytes. A very long a is far from everything.
 func Distance(a, b string) int {
 	if len(a) > maxName {

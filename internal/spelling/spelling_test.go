@@ -5,6 +5,22 @@ import (
 	"testing"
 )
 
+func TestNearest(t *testing.T) {
+	known := []string{"tools", "tool", "namespaces", "inputSchema"}
+	for _, c := range []struct {
+		name string
+		most int
+		want string
+	}{
+		{"tols", 2, "tools"}, {"tols", 0, ""}, {"TOOL", 2, "tool"}, {"input_schema", 0, "inputSchema"}, {"shell", 2, ""},
+		{"toolx", 1, "tools"}, {strings.Repeat("x", 100), 2, ""}, {"", 2, ""},
+	} {
+		if got := Nearest(c.name, known, c.most); got != c.want {
+			t.Errorf("%q within %d: %q, want %q", c.name, c.most, got, c.want)
+		}
+	}
+}
+
 func TestDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
